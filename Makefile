@@ -1,0 +1,33 @@
+# Everything runs from a virtual environment made here; nothing is installed anywhere else.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup test lint demo bench-store race kill clean
+
+help:
+	@echo "make demo         see it at work, no key and no network needed"
+	@echo "make test         lint, types, room boundaries, all tests"
+	@echo "make race         8 processes register at once, 200 rounds"
+	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
+	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("untilproven needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv --clear .venv
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $(READY)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+test: lint
+	$(BIN)/pytest
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

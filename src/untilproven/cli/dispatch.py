@@ -1,0 +1,73 @@
+"""From words to a verb's module, and from whatever went wrong to an exit code."""
+
+import importlib
+import os
+import sys
+from difflib import get_close_matches
+
+import click
+
+from untilproven.cli import output, verbs
+from untilproven.errors import RalphError, UsageError
+
+
+class Verbs(click.Group):
+    """Imports a verb's module only when that verb is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(verbs.ALL)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in verbs.ALL:
+            return None
+        command = importlib.import_module(f"untilproven.cli.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"untilproven.cli.{cmd_name}.command is not a command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in verbs.ALL and not args[0].startswith("-"):
+            near = get_close_matches(args[0], verbs.ALL, n=1)
+            hint = f"did you mean `ralph {near[0]}`?" if near else "`ralph help all` lists the verbs"
+            raise UsageError(f"there is no verb {output.quoted(args[0])}", hint=hint)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def ralph() -> None:
+    """Runs a coding agent again and again until the work is proven done."""
+
+
+def dispatch(argv: list[str]) -> int:
+    """Run a verb; the one place where errors become exit codes."""
+    as_json = "--json" in argv
+    try:
+        result = ralph.main(args=argv, prog_name="ralph", standalone_mode=False, color=_color())
+    except RalphError as error:
+        output.error(error, as_json=as_json)
+        return error.exit_code
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return 130
+    except click.ClickException as error:
+        context = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "ralph"
+        output.error(UsageError(error.format_message(), hint=f"see `{context} --help`"), as_json=as_json)
+        return 2
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain about it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001  what nobody foresaw becomes a report, not a traceback
+        from untilproven.cli.report import internal_error  # noqa: PLC0415
+
+        return internal_error(error, argv, as_json=as_json)
+    return result if isinstance(result, int) else 0
+
+
+def _color() -> bool | None:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None

@@ -1,0 +1,47 @@
+"""The verbs and their one-line summaries, without importing any of them: help must be quick."""
+
+EVERYDAY: dict[str, str] = {
+    "status": "what is running, and how far it is",
+    "config": "the settings in force, and where each comes from",
+    "doctor": "what this machine can do, and what to change",
+}
+
+THE_REST: dict[str, str] = {
+    "archive": "put ended loops away",
+    "completion": "print a completion script for your shell",
+    "init": "write a ralph.toml to start from",
+    "migrate": "bring a legacy current-loop.json into the registry",
+    "schema": "print the JSON Schema of a file or event",
+    "state": "rebuild a loop's state from its journal",
+    "trust": "allow this project's settings to run commands",
+}
+
+ALL = {**EVERYDAY, **THE_REST}
+
+HELP = """\
+Usage: ralph VERB [OPTIONS]
+
+  Runs a coding agent again and again until the work is proven done.
+
+{verbs}
+  ralph help all    every verb
+  ralph help VERB   what one verb can do
+  ralph --version
+"""
+
+EXIT_CODES = """\
+Exit codes:
+  0 done                        5 dishonest work refused
+  1 ended without completion    6 agent missing or failing
+  2 usage or configuration      7 no slot, or locked
+  3 internal error              8 waiting for a human or a usage limit
+  4 a limit was reached         130, 143 interrupted
+"""
+
+
+def overview(*, every: bool) -> str:
+    """The text of `ralph --help`, or of `ralph help all`."""
+    shown = ALL if every else EVERYDAY
+    width = max(map(len, shown)) + 2
+    lines = "".join(f"  {name:<{width}}{summary}\n" for name, summary in sorted(shown.items()))
+    return HELP.format(verbs=lines) + ("\n" + EXIT_CODES if every else "")

@@ -1,0 +1,1 @@
+"""What happens next: pure functions over records. No IO, no clock, no randomness."""

@@ -1,0 +1,46 @@
+"""Slugs, loop ids and file names: what may become part of a path, and what is refused."""
+
+import re
+import unicodedata
+
+from untilproven.errors import InvalidName
+from untilproven.model.fields import LOOP_ID_PATTERN
+
+SLUG_LENGTH = 30
+LOOP_ID_LENGTH = 128
+_LOOP_ID = re.compile(LOOP_ID_PATTERN)
+_SUFFIX = re.compile(r"[a-f0-9]{8}")
+
+
+def slug(task: str) -> str:
+    """A short ASCII name for a task; `task` when nothing readable is left of it."""
+    folded = unicodedata.normalize("NFKD", task).encode("ascii", "ignore").decode()
+    words = re.sub(r"[^a-z0-9]+", "-", folded.lower()).strip("-")
+    return words[:SLUG_LENGTH].strip("-") or "task"
+
+
+def new_loop_id(task: str, suffix: str) -> str:
+    """`ralph-{slug}-{uuid8}`; the caller brings the eight random hex digits."""
+    if not _SUFFIX.fullmatch(suffix):
+        raise InvalidName(f"a loop id ends in 8 hex digits, not in {quoted(suffix)}")
+    return f"ralph-{slug(task)}-{suffix}"
+
+
+def loop_id(text: str) -> str:
+    """Return a loop id that is safe as a file name, or refuse it by name."""
+    if len(text) > LOOP_ID_LENGTH or not _LOOP_ID.fullmatch(text):
+        raise InvalidName(
+            f"not a loop id: {quoted(text)}",
+            hint="a loop id looks like ralph-fix-tests-a1b2c3d4; `ralph status --all` lists them",
+        )
+    return text
+
+
+def iteration_name(number: int) -> str:
+    """`iteration-001`; grows past 999."""
+    return f"iteration-{number:03d}"
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """Text from outside, made safe and short for an error message."""
+    return ascii(text if len(text) <= limit else text[:limit] + "...")

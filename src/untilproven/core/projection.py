@@ -1,0 +1,240 @@
+"""From journal to state: each event, applied in order, gives the state that stands in state.json."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from untilproven.core import persistence
+from untilproven.core.text import cut
+from untilproven.core.transition import move
+from untilproven.errors import Damaged, IllegalTransition
+from untilproven.model import events, wire
+from untilproven.model.iteration import Failed, Usage
+from untilproven.model.persistence import DetectedPattern
+from untilproven.model.state import CompletionCheck, ErrorContext, LoopMetrics, LoopState, ProgressTracking, Totals
+from untilproven.model.status import TERMINAL, Status
+
+OUTPUT_BYTES = 4096
+"""How much of a check's output stays in state.json."""
+
+FIXED = frozenset({"version", "loop_id", "status", "journal_seq", "totals", "vouch", "process", "pid"})
+"""Fields that `state.updated` may not set: they have their own events."""
+
+AFTER_THE_END = (
+    events.LoopFinished,
+    events.LoopContinued,
+    events.CheckpointWritten,
+    events.JournalRepaired,
+)
+"""All that may still happen to a loop in a terminal state."""
+
+E = TypeVar("E")
+
+
+def apply(state: LoopState | None, entry: events.Entry) -> LoopState:
+    """The next state. Raises when the event cannot follow: then nothing has changed."""
+    header, event = entry.header, entry.event
+    if state is None:
+        if not isinstance(event, events.LoopStarted):
+            raise Damaged(f"the journal begins with {header.type}, not with loop.started")
+        state = _started(event, header)
+    elif event is not None:
+        if state.status in TERMINAL and not isinstance(event, AFTER_THE_END):
+            raise IllegalTransition(f"{header.type} cannot follow: the loop is {state.status}")
+        state = _HANDLERS[type(event)](state, event, header)
+    return replace(state, last_updated=header.ts, journal_seq=header.seq)
+
+
+def _started(event: events.LoopStarted, header: events.Header) -> LoopState:
+    try:
+        state = wire.from_builtins(LoopState, event.state)
+    except wire.UNREADABLE as error:
+        raise Damaged(f"the first state in the journal is not valid: {error}") from error
+    if state.loop_id != header.loop_id:
+        raise Damaged(f"the journal of {header.loop_id} begins with the state of {state.loop_id}")
+    return state
+
+
+def _adopted(state: LoopState, event: events.LoopAdopted, _: events.Header) -> LoopState:
+    return replace(state, process=event.process, pid=event.process.pid, iteration_in_progress=UNSET)
+
+
+def _baseline(state: LoopState, event: events.BaselineCaptured, header: events.Header) -> LoopState:
+    return persistence.on_loop_start(state, event.baseline, header.ts)
+
+
+def _iteration_started(state: LoopState, event: events.IterationStarted, _: events.Header) -> LoopState:
+    return replace(state, iteration_in_progress=event.iteration)
+
+
+def _finding(state: LoopState, event: events.GuardFinding, header: events.Header) -> LoopState:
+    pattern = DetectedPattern(
+        pattern_id=event.finding.pattern_id,
+        pattern_name=event.finding.pattern_name,
+        iteration=event.iteration,
+        timestamp=header.ts,
+        severity=event.finding.severity,
+        false_positive=False,
+    )
+    state = persistence.appended(state, "detected_patterns", pattern)
+    if event.regression:
+        state = persistence.on_regression_detected(state, event.regression)
+    return state
+
+
+def _check(state: LoopState, event: events.CheckFinished, header: events.Header) -> LoopState:
+    check = CompletionCheck(
+        iteration=event.iteration,
+        timestamp=header.ts,
+        passed=event.passed,
+        output=cut(event.output, OUTPUT_BYTES) if event.output else event.output,
+        check=event.check,
+        kind=event.kind,
+        broken=event.broken,
+    )
+    progress = state.progress or ProgressTracking()
+    checks = (*(progress.completion_checks or ()), check)
+    totals = state.totals or Totals()
+    return replace(
+        state,
+        progress=replace(
+            progress,
+            completion_checks=checks[-persistence.KEPT_ENTRIES :],
+            last_completion_check=check,
+        ),
+        totals=replace(totals, completion_checks=max(totals.completion_checks, len(checks) - 1) + 1),
+    )
+
+
+def _iteration_finished(state: LoopState, event: events.IterationFinished, _: events.Header) -> LoopState:
+    state = replace(
+        state,
+        iteration_in_progress=UNSET,
+        metrics=_spent(state.metrics or LoopMetrics(), event.usage or Usage()),
+    )
+    if not event.counted:
+        return state
+    state = replace(state, iteration=state.iteration + 1, metrics=_counted(state.metrics or LoopMetrics(), event))
+    return persistence.on_iteration_complete(state, event.entry, event.best)
+
+
+def _spent(metrics: LoopMetrics, usage: Usage) -> LoopMetrics:
+    """Money and tokens are spent whether or not the iteration counts; what nobody reported is counted as unknown."""
+    tokens = usage.total_tokens
+    if tokens is UNSET and (usage.input_tokens is not UNSET or usage.output_tokens is not UNSET):
+        tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    if tokens is not UNSET:
+        metrics = replace(metrics, total_tokens=(metrics.total_tokens or 0) + tokens)
+    if usage.cost_usd is UNSET:
+        return replace(metrics, unknown_cost_iterations=(metrics.unknown_cost_iterations or 0) + 1)
+    return replace(metrics, total_cost_usd=(metrics.total_cost_usd or 0.0) + usage.cost_usd)
+
+
+def _counted(metrics: LoopMetrics, event: events.IterationFinished) -> LoopMetrics:
+    before = metrics.total_iterations or 0
+    # The sum is rounded to whole seconds in the record; the average carries it exactly.
+    duration = (metrics.average_iteration_time_seconds or 0.0) * before + event.duration_seconds
+    failed = isinstance(event.result, Failed)
+    return replace(
+        metrics,
+        successful_iterations=(metrics.successful_iterations or 0) + event.progressed,
+        failed_iterations=(metrics.failed_iterations or 0) + failed,
+        total_duration_seconds=round(duration),
+        average_iteration_time_seconds=duration / (before + 1),
+    )
+
+
+def _checkpoint(state: LoopState, event: events.CheckpointWritten, _: events.Header) -> LoopState:
+    return replace(state, last_checkpoint=event.path)
+
+
+def _recovery(state: LoopState, event: events.RecoveryStep, _: events.Header) -> LoopState:
+    history = state.recovery_history or ()
+    known = event.attempt.recovery_id
+    if known and any(attempt.recovery_id == known for attempt in history):
+        changed = tuple(event.attempt if attempt.recovery_id == known else attempt for attempt in history)
+        return replace(state, recovery_history=changed)
+    return persistence.appended(state, "recovery_history", event.attempt)
+
+
+def _reinforcement(state: LoopState, event: events.ReinforcementChanged, header: events.Header) -> LoopState:
+    return persistence.reinforced(state, event.to_level, event.reason, iteration=event.iteration, at=header.ts)
+
+
+def _status(state: LoopState, event: events.StatusChanged, header: events.Header) -> LoopState:
+    status = move(state.status, event.to)
+    paused = status is Status.PAUSED
+    state = replace(
+        state,
+        status=status,
+        reason=event.reason,
+        pause_reason=event.pause_reason if paused else UNSET,
+        resume_at=event.resume_at if paused else UNSET,
+    )
+    if event.error:
+        state = replace(
+            state,
+            error_context=ErrorContext(
+                error_message=event.error,
+                error_timestamp=header.ts,
+                stack_trace=event.stack_trace,
+                recovery_attempted=bool(state.recovery_attempts),
+            ),
+        )
+    if status in TERMINAL:
+        state = persistence.on_loop_complete(
+            replace(state, completed_at=header.ts, pid=UNSET, process=UNSET, iteration_in_progress=UNSET)
+        )
+    return state
+
+
+def _continued(state: LoopState, event: events.LoopContinued, _: events.Header) -> LoopState:
+    return replace(state, resumed_as=event.resumed_as)
+
+
+def _updated(state: LoopState, event: events.StateUpdated, _: events.Header) -> LoopState:
+    return updated(state, event.set)
+
+
+def _unchanged(state: LoopState, _event: events.Event, _: events.Header) -> LoopState:
+    return state
+
+
+def updated(state: LoopState, changes: dict[str, Any]) -> LoopState:
+    """Source 000's apply_updates: named fields replaced whole, the result checked."""
+    fixed = FIXED & changes.keys()
+    if fixed:
+        raise IllegalTransition("these fields have events of their own: " + ", ".join(sorted(fixed)))
+    merged = persistence.shallow_merge(wire.to_builtins(state), changes)
+    try:
+        return wire.from_builtins(LoopState, merged)
+    except msgspec.ValidationError as error:
+        raise IllegalTransition(f"the state would not be valid: {error}") from error
+
+
+_HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]] = {
+    events.LoopStarted: _unchanged,
+    events.LoopAdopted: _adopted,
+    events.BaselineCaptured: _baseline,
+    events.IterationStarted: _iteration_started,
+    events.AgentEvent: _unchanged,
+    events.IterationObserved: _unchanged,
+    events.GuardFinding: _finding,
+    events.CheckFinished: _check,
+    events.QualityScored: _unchanged,
+    events.IterationFinished: _iteration_finished,
+    events.CheckpointWritten: _checkpoint,
+    events.GateOpened: _unchanged,
+    events.GateDecided: _unchanged,
+    events.RecoveryStep: _recovery,
+    events.ReinforcementChanged: _reinforcement,
+    events.LimitReached: _unchanged,
+    events.StatusChanged: _status,
+    events.LoopContinued: _continued,
+    events.StateUpdated: _updated,
+    events.JournalRepaired: _unchanged,
+    events.LoopFinished: _unchanged,
+}

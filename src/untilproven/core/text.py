@@ -1,0 +1,24 @@
+"""Text from outside, cut to size and made harmless."""
+
+import re
+
+_CUT = "\n[... {} bytes cut ...]\n"
+_HARMFUL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL
+)
+
+
+def cut(text: str, size: int) -> str:
+    """At most `size` bytes of UTF-8: a quarter from the head, the rest from the tail, where the verdict stands."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= size:
+        return data.decode()
+    note = _CUT.format(len(data) - size).encode()
+    room = max(size - len(note), 0)
+    head, tail = data[: room // 4], data[len(data) - (room - room // 4) :]
+    return (head + note + tail).decode("utf-8", "ignore") if room else data[:size].decode("utf-8", "ignore")
+
+
+def printable(text: str) -> str:
+    """Text without escape sequences and control characters; line breaks and tabs stay."""
+    return _HARMFUL.sub("", text)

@@ -1,0 +1,1 @@
+"""What things are: typed records, tables, events, commands, settings. No IO and no decisions."""

@@ -1,0 +1,228 @@
+"""What happened: the vocabulary of the journal and of `run --json`.
+
+On disk an event is one JSON object: the header's fields, then the event's own. Readers skip types and
+fields they do not know, so a later version may add both.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from untilproven.model.fields import Count, Decision, LoopId, Ordinal, PauseReason, Timestamp
+from untilproven.model.iteration import Fate, FileChange, Finding, IterationResult, Usage
+from untilproven.model.persistence import (
+    BaselineMetrics,
+    BestIteration,
+    IterationEntry,
+    QualityBreakdown,
+    RecoveryAttempt,
+    RegressionEvent,
+    Reinforcement,
+    TestResults,
+)
+from untilproven.model.state import ProcessIdentity
+from untilproven.model.status import Status
+
+EVENT_VERSION: Literal[1] = 1
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    v: Literal[1]
+    ts: Timestamp
+    loop_id: LoopId
+    seq: Ordinal
+    type: str
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """The journal is never rewritten, so events need not carry what they do not know."""
+
+
+class LoopStarted(_Event, frozen=True, kw_only=True, tag="loop.started"):
+    """The whole first state, as it stands in state.json; continued and migrated loops bring their past along."""
+
+    state: dict[str, Any]
+
+
+class LoopAdopted(_Event, frozen=True, kw_only=True, tag="loop.adopted"):
+    """A new process took over from a dead one; an unfinished iteration is discarded."""
+
+    process: ProcessIdentity
+    discarded_iteration: Ordinal | UnsetType = UNSET
+
+
+class BaselineCaptured(_Event, frozen=True, kw_only=True, tag="baseline.captured"):
+    baseline: BaselineMetrics
+
+
+class IterationStarted(_Event, frozen=True, kw_only=True, tag="iteration.started"):
+    iteration: Ordinal
+    tree: str | UnsetType = UNSET
+
+
+class AgentEvent(_Event, frozen=True, kw_only=True, tag="agent.event"):
+    """Streamed and kept under `outputs/`, never in the journal."""
+
+    iteration: Ordinal
+    kind: Literal["text", "action", "usage", "limit", "error", "result"]
+    text: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+
+
+class IterationObserved(_Event, frozen=True, kw_only=True, tag="iteration.observed"):
+    iteration: Ordinal
+    delta: tuple[FileChange, ...]
+    tree: str | UnsetType = UNSET
+
+
+class GuardFinding(_Event, frozen=True, kw_only=True, tag="guard.finding"):
+    iteration: Ordinal
+    finding: Finding
+    regression: RegressionEvent | UnsetType = UNSET
+
+
+class CheckFinished(_Event, frozen=True, kw_only=True, tag="check.finished"):
+    """`iteration` is 0 for the negative control, before any work."""
+
+    iteration: Count
+    check: str
+    kind: str
+    passed: bool
+    output: str | UnsetType = UNSET
+    broken: bool | UnsetType = UNSET
+    tests: TestResults | UnsetType = UNSET
+    duration_seconds: float | UnsetType = UNSET
+
+
+class QualityScored(_Event, frozen=True, kw_only=True, tag="quality.scored"):
+    iteration: Ordinal
+    score: float
+    breakdown: QualityBreakdown
+
+
+class IterationFinished(_Event, frozen=True, kw_only=True, tag="iteration.finished"):
+    """`progressed` says whether it counts as successful; a result that is not counted raises no total."""
+
+    iteration: Ordinal
+    result: IterationResult
+    fate: Fate
+    counted: bool
+    progressed: bool
+    duration_seconds: float
+    usage: Usage | UnsetType = UNSET
+    entry: IterationEntry | UnsetType = UNSET
+    best: BestIteration | UnsetType = UNSET
+
+
+class CheckpointWritten(_Event, frozen=True, kw_only=True, tag="checkpoint.written"):
+    iteration: Count
+    path: str
+
+
+class GateOpened(_Event, frozen=True, kw_only=True, tag="gate.opened"):
+    gate_id: str
+    kind: str
+    message: str
+    iteration: Count
+    deadline: Timestamp | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+
+
+class GateDecided(_Event, frozen=True, kw_only=True, tag="gate.decided"):
+    gate_id: str
+    decision: Decision
+    by: Literal["human", "policy", "timeout"]
+    why: str | UnsetType = UNSET
+
+
+class RecoveryStep(_Event, frozen=True, kw_only=True, tag="recovery.step"):
+    """The attempt as it now stands; a later step of the same attempt replaces it."""
+
+    attempt: RecoveryAttempt
+
+
+class ReinforcementChanged(_Event, frozen=True, kw_only=True, tag="reinforcement.changed"):
+    iteration: Count
+    to_level: Reinforcement
+    reason: str
+
+
+class LimitReached(_Event, frozen=True, kw_only=True, tag="limit.reached"):
+    limit: str
+    observed: float | UnsetType = UNSET
+    allowed: float | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class StatusChanged(_Event, frozen=True, kw_only=True, tag="status.changed"):
+    to: Status
+    reason: str | UnsetType = UNSET
+    pause_reason: PauseReason | UnsetType = UNSET
+    resume_at: Timestamp | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    stack_trace: str | UnsetType = UNSET
+
+
+class LoopContinued(_Event, frozen=True, kw_only=True, tag="loop.continued"):
+    """This ended loop's place was taken by another."""
+
+    resumed_as: LoopId
+
+
+class StateUpdated(_Event, frozen=True, kw_only=True, tag="state.updated"):
+    """Named fields replaced whole (source 000 update_state; source 003 shallow merge)."""
+
+    set: dict[str, Any]
+
+
+class JournalRepaired(_Event, frozen=True, kw_only=True, tag="journal.repaired"):
+    """A line that was never finished was dropped from the end of the journal."""
+
+    dropped_bytes: Ordinal
+    dropped_text: str
+
+
+class LoopFinished(_Event, frozen=True, kw_only=True, tag="loop.finished"):
+    status: Status
+    exit_code: Count
+    iterations: Count
+    reason: str | UnsetType = UNSET
+    proof: str | UnsetType = UNSET
+    best_iteration: Ordinal | UnsetType = UNSET
+    cost_usd: float | UnsetType = UNSET
+    tokens: Count | UnsetType = UNSET
+
+
+Event = (
+    LoopStarted
+    | LoopAdopted
+    | BaselineCaptured
+    | IterationStarted
+    | AgentEvent
+    | IterationObserved
+    | GuardFinding
+    | CheckFinished
+    | QualityScored
+    | IterationFinished
+    | CheckpointWritten
+    | GateOpened
+    | GateDecided
+    | RecoveryStep
+    | ReinforcementChanged
+    | LimitReached
+    | StatusChanged
+    | LoopContinued
+    | StateUpdated
+    | JournalRepaired
+    | LoopFinished
+)
+
+KNOWN_TYPES: frozenset[str] = frozenset(str(member.__struct_config__.tag) for member in Event.__args__)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line of a journal. An event of a type this version does not know has no body here."""
+
+    header: Header
+    event: Event | None

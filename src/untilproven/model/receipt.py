@@ -1,0 +1,65 @@
+"""The record of claim and proof that outlives the loop: `receipt.json`."""
+
+from enum import StrEnum
+
+from msgspec import UNSET, UnsetType
+
+from untilproven.model.fields import Count, LoopId, Ordinal, Timestamp
+from untilproven.model.iteration import FileChange, Finding, Usage
+from untilproven.model.state import CompletionCheck
+from untilproven.model.status import Status
+from untilproven.model.wire import Record
+
+
+class Proof(StrEnum):
+    """What kind of evidence ended the loop; only the first two are ever called proven."""
+
+    RED_TO_GREEN = "red-to-green"
+    NEW_TESTS = "new-tests"
+    SUITE_GREEN_AND_CLAIM = "suite-green+claim"
+    CLAIMED = "claimed"
+
+
+PROVEN = frozenset({Proof.RED_TO_GREEN, Proof.NEW_TESTS})
+
+
+class Claim(Record, frozen=True, kw_only=True):
+    """Something the agent said about being done, and when; never believed."""
+
+    iteration: Ordinal
+    text: str
+    at: Timestamp | UnsetType = UNSET
+
+
+class Ruling(Record, frozen=True, kw_only=True):
+    """A decision at a gate, and whose it was."""
+
+    gate: str
+    decision: str
+    by: str
+    at: Timestamp | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
+class Receipt(Record, frozen=True, kw_only=True):
+    version: str
+    loop_id: LoopId
+    status: Status
+    task: str
+    iterations: Count
+    finished_at: Timestamp
+    started_at: Timestamp | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    proof: Proof | UnsetType = UNSET
+    sandbox: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    checks_before: tuple[CompletionCheck, ...] = ()
+    checks_after: tuple[CompletionCheck, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    changed: tuple[FileChange, ...] = ()
+    spent: Usage | UnsetType = UNSET
+    decided: tuple[Ruling, ...] = ()
+    best_iteration: Ordinal | UnsetType = UNSET
+    tree: str | UnsetType = UNSET

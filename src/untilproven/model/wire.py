@@ -1,0 +1,108 @@
+"""Records and JSON: unknown is left out, null is accepted, keys we do not know are kept.
+
+A record that holds keys this version does not know carries them in `extra`, at the level where they stood.
+They are encoded under a reserved name first and moved up only when there are any, so the common case is
+msgspec's own speed.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+RESERVED = "+extra"
+_RESERVED_KEY = f'"{RESERVED}"'.encode()
+
+_SEQUENCES = (msgspec.inspect.ListType, msgspec.inspect.VarTupleType)
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A stored object. Fields that may be unknown default to UNSET and are then not written."""
+
+    extra: dict[str, Any] | UnsetType = msgspec.field(default=UNSET, name=RESERVED)
+
+
+R = TypeVar("R", bound=Record)
+
+
+def decode(cls: type[R], data: bytes) -> R:
+    """Read a record; raises one of UNREADABLE, whose text names the place that is wrong."""
+    if _RESERVED_KEY not in data:
+        try:
+            return msgspec.json.decode(data, type=cls)
+        except msgspec.ValidationError:
+            pass  # a null, an unknown key, or really wrong: the slower way tells which
+    return from_builtins(cls, msgspec.json.decode(data))
+
+
+def encode(record: Record) -> bytes:
+    """Write a record as one line of JSON."""
+    data = msgspec.json.encode(record)
+    if _RESERVED_KEY in data:
+        return msgspec.json.encode(to_builtins(record))
+    return data
+
+
+def encode_pretty(record: Record) -> bytes:
+    """Write a record for people to read."""
+    return msgspec.json.format(encode(record), indent=2) + b"\n"
+
+
+def from_builtins(cls: type[R], raw: Any) -> R:
+    """Make a record of decoded JSON, setting unknown keys aside and dropping nulls where a record stands."""
+    return msgspec.convert(_lift(raw, msgspec.inspect.type_info(cls)), cls)
+
+
+def to_builtins(record: Record) -> dict[str, Any]:
+    """Make plain JSON values of a record, with the keys it does not know back in their places."""
+    plain = _lower(msgspec.to_builtins(record))
+    if not isinstance(plain, dict):
+        raise TypeError(f"{type(record).__name__} is not an object in JSON")
+    return plain
+
+
+def _lift(value: Any, kind: msgspec.inspect.Type) -> Any:
+    if isinstance(kind, msgspec.inspect.UnionType):
+        kind = _member(value, kind)
+    if isinstance(kind, msgspec.inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name: field.type for field in kind.fields}
+        tag = {kind.tag_field} if kind.tag_field else set()
+        known = {k: _lift(v, fields[k]) for k, v in value.items() if k in fields and k != RESERVED and v is not None}
+        known |= {k: value[k] for k in tag & value.keys()}
+        unknown = {k: v for k, v in value.items() if (k not in fields or k == RESERVED) and k not in tag}
+        if unknown and RESERVED in fields:
+            known[RESERVED] = unknown
+        return known
+    if isinstance(kind, _SEQUENCES) and isinstance(value, list):
+        return [_lift(item, kind.item_type) for item in value]
+    if isinstance(kind, msgspec.inspect.DictType) and isinstance(value, dict):
+        return {key: _lift(item, kind.value_type) for key, item in value.items()}
+    return value
+
+
+def _member(value: Any, union: msgspec.inspect.UnionType) -> msgspec.inspect.Type:
+    """The member of a union that this value is meant to be."""
+    for member in union.types:
+        if isinstance(member, _SEQUENCES) and isinstance(value, list):
+            return member
+        if isinstance(member, msgspec.inspect.DictType) and isinstance(value, dict):
+            return member
+        if isinstance(member, msgspec.inspect.StructType) and isinstance(value, dict):
+            tag = member.tag_field
+            if tag is None or value.get(tag) == member.tag:
+                return member
+    return union
+
+
+def _lower(value: Any) -> Any:
+    if isinstance(value, dict):
+        plain = {key: _lower(item) for key, item in value.items() if key != RESERVED}
+        extra = value.get(RESERVED)
+        if isinstance(extra, dict):
+            plain |= {key: item for key, item in extra.items() if key not in plain}
+        return plain
+    if isinstance(value, list | tuple):
+        return [_lower(item) for item in value]
+    return value

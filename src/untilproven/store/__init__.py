@@ -1,0 +1,1 @@
+"""What is remembered: journal, state, registry, locks, checkpoints, migration, archive."""

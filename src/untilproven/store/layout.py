@@ -1,0 +1,146 @@
+"""Where a project's state lives, found without running anything and without following links out of it."""
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+from untilproven.core import naming
+from untilproven.errors import InvalidName, StoreFailed
+from untilproven.store import files
+
+STATE_DIRECTORY = ".aiwg/ralph"
+_MARKERS = (".git", STATE_DIRECTORY, "ralph.toml")
+_IGNORED = """\
+# Written by untilproven. What is machine-local stays out of git; the task files are yours to track.
+*
+!.gitignore
+!tasks.jsonl
+!progress.jsonl
+!learning.jsonl
+"""
+
+
+class Project(msgspec.Struct, frozen=True):
+    """`root` is where the user works; `home` is where the state is: the main worktree of a linked one."""
+
+    root: Path
+    home: Path
+
+    @property
+    def state(self) -> "StateDirectory":
+        return StateDirectory(self.home)
+
+
+class LoopDirectory(msgspec.Struct, frozen=True):
+    path: Path
+
+    @property
+    def loop_id(self) -> str:
+        return self.path.name
+
+    @property
+    def state(self) -> Path:
+        return self.path / "state.json"
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "events.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "loop.lock"
+
+    @property
+    def iterations(self) -> Path:
+        return self.path / "iterations"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    def iteration(self, number: int) -> Path:
+        return self.iterations / f"{naming.iteration_name(number)}.json"
+
+    def checkpoint(self, number: int) -> Path:
+        return self.checkpoints / f"{naming.iteration_name(number)}.json.gz"
+
+    def make(self) -> None:
+        for directory in (self.path, self.iterations, self.checkpoints):
+            files.make_directory(directory)
+
+
+class StateDirectory:
+    """`.aiwg/ralph` of a project."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.path = home / STATE_DIRECTORY
+        self.registry = self.path / "registry.json"
+        self.registry_lock = self.path / "registry.lock"
+        self.loops = self.path / "loops"
+        self.archive = self.path / "archive"
+        self.legacy = self.path / "current-loop.json"
+
+    def exists(self) -> bool:
+        """Whether there is one; a link in its place is refused, not followed."""
+        for part in (self.home / ".aiwg", self.path, self.loops, self.archive):
+            files.refuse_link(part)
+        return self.path.is_dir()
+
+    def make(self) -> None:
+        if not self.home.is_dir():
+            raise StoreFailed(f"{self.home} is gone: it was moved or deleted")
+        files.make_directory(self.home / ".aiwg")
+        for directory in (self.path, self.loops):
+            files.make_directory(directory)
+        ignore = self.path / ".gitignore"
+        if not ignore.exists():
+            with files.explained(ignore), contextlib.suppress(FileExistsError), ignore.open("x") as file:
+                file.write(_IGNORED)
+
+    def loop(self, loop_id: str) -> LoopDirectory:
+        """The directory of a loop, active or archived; it need not exist."""
+        name = naming.loop_id(loop_id)
+        for parent in (self.loops, self.archive):
+            files.refuse_link(parent / name)
+            if (parent / name).is_dir():
+                return LoopDirectory(parent / name)
+        return LoopDirectory(self.loops / name)
+
+    def all_loops(self, *, archived: bool = False) -> list[LoopDirectory]:
+        """Every loop directory with a proper name; other names are not ours."""
+        found = []
+        for parent in (self.loops, self.archive) if archived else (self.loops,):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                for path in sorted(parent.iterdir()):
+                    with contextlib.suppress(InvalidName):
+                        naming.loop_id(path.name)
+                        if path.is_dir() and not path.is_symlink():
+                            found.append(LoopDirectory(path))
+        return found
+
+
+def find_project(start: Path) -> Project:
+    """The nearest directory upwards that looks like a project, or `start` itself."""
+    start = start.resolve()
+    for directory in (start, *start.parents):
+        if any((directory / marker).exists() for marker in _MARKERS):
+            return Project(directory, _main_worktree(directory) or directory)
+    return Project(start, start)
+
+
+def _main_worktree(root: Path) -> Path | None:
+    """The main worktree of a linked one; only if it agrees that this one is linked to it."""
+    link = root / ".git"
+    if not link.is_file() or link.is_symlink():
+        return None
+    try:
+        text = files.read(link, 4096).decode()
+        gitdir = (root / text.removeprefix("gitdir:").strip()).resolve()
+        common = (gitdir / files.read(gitdir / "commondir", 4096).decode().strip()).resolve()
+        back = Path(files.read(gitdir / "gitdir", 4096).decode().strip())
+        agrees = back.resolve() == link.resolve()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return common.parent if agrees and common.name == ".git" and text.startswith("gitdir:") else None

@@ -1,0 +1,82 @@
+"""Whose state is this? Only what this user wrote, on this machine, for this project, is acted on.
+
+A clone can bring a state directory along, with pids and commands in it. Ours carries a code made with a key
+that never leaves the user's own state directory; without it a loop is shown and nothing more.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from untilproven.errors import StoreFailed
+from untilproven.model.state import LoopState
+from untilproven.store import files
+
+_KEY_BYTES = 32
+
+
+def user_state() -> Path:
+    """Where this user's own state lives, out of every project's reach."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    root = Path(base) if base.startswith("/") else Path.home() / ".local/state"
+    return root / "untilproven"
+
+
+class Voucher:
+    """Makes and checks the codes of one project."""
+
+    def __init__(self, home: Path) -> None:
+        self._project = os.fsencode(home.resolve())
+        self._cached: bytes | None = None
+
+    def code(self, state: LoopState, first_line: bytes) -> str:
+        """Covers what others act on: which loop, where, run by which process, started with which words."""
+        return self._mac(self._key(), state, first_line)
+
+    def vouches(self, state: LoopState, first_line: bytes) -> bool:
+        key = self._existing_key()
+        return bool(key and state.vouch and hmac.compare_digest(state.vouch, self._mac(key, state, first_line)))
+
+    def _mac(self, key: bytes, state: LoopState, first_line: bytes) -> str:
+        process = state.process
+        who = f"{process.pid} {process.start} {process.boot_id} {process.pid_namespace}" if process else ""
+        parts = (state.loop_id.encode(), self._project, who.encode(), hashlib.sha256(first_line).digest())
+        return hmac.new(key, b"\0".join(parts), "sha256").hexdigest()
+
+    def _key(self) -> bytes:
+        key = self._existing_key()
+        return key or self._new_key()
+
+    def _existing_key(self) -> bytes | None:
+        if self._cached is None:
+            with contextlib.suppress(FileNotFoundError):
+                data = files.read(_key_path(), _KEY_BYTES)
+                self._cached = data if len(data) == _KEY_BYTES else None
+        return self._cached
+
+    def _new_key(self) -> bytes:
+        path = _key_path()
+        with files.explained(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            temporary = path.with_name(f".key.{os.getpid()}.{secrets.token_hex(4)}")
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                files.write_all(fd, secrets.token_bytes(_KEY_BYTES))
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            # Whoever comes second takes the first one's key: a link never replaces a name.
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)
+            temporary.unlink()
+        key = self._existing_key()
+        if key is None:
+            raise StoreFailed(f"{path} is not a key", hint=f"move it away: mv {path} {path}.old")
+        return key
+
+
+def _key_path() -> Path:
+    return user_state() / "key"

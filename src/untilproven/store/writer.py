@@ -1,0 +1,262 @@
+"""The one writer of a loop: it holds the loop's lock, appends to the journal, and keeps the derived files true."""
+
+import contextlib
+import shutil
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from untilproven.core import projection
+from untilproven.core.folding import iteration_record
+from untilproven.core.text import cut
+from untilproven.core.transition import move
+from untilproven.errors import Damaged, Foreign, NoSuchLoop
+from untilproven.model import events, wire
+from untilproven.model.fields import PauseReason
+from untilproven.model.state import LoopState
+from untilproven.model.status import REGISTERED, Status
+from untilproven.store import clock, files, process, reader
+from untilproven.store.journal import JournalWriter
+from untilproven.store.layout import LoopDirectory, StateDirectory
+from untilproven.store.lock import FileLock
+from untilproven.store.registry import open_registry
+from untilproven.store.vouch import Voucher
+
+CHECK_OUTPUT_BYTES = 64 * 1024
+"""How much of a check's output the journal keeps."""
+
+
+class LoopWriter:
+    """Use `create`, `open_loop` or lifecycle's functions to get one; close it when done."""
+
+    def __init__(
+        self,
+        directory: StateDirectory,
+        loop: LoopDirectory,
+        lock: FileLock,
+        journal: JournalWriter,
+        state: LoopState | None,
+        first_line: bytes,
+        time: clock.Clock,
+    ) -> None:
+        self.directory = directory
+        self.loop = loop
+        self._lock = lock
+        self._journal = journal
+        self._state = state
+        self._first_line = first_line
+        self._time = time
+        self._voucher = Voucher(directory.home)
+        self._iteration: list[events.Entry] = []
+        self._state_is_good = False
+
+    @property
+    def state(self) -> LoopState:
+        if self._state is None:
+            raise Damaged(f"{self.loop.loop_id} has no state yet")
+        return self._state
+
+    def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
+        """Remember what happened. When this returns, it is in the journal and in state.json.
+
+        An event that may not follow is refused and leaves no trace.
+        """
+        entries = self._journal.entries(self._time(), *happened)
+        state = self._state
+        for entry in entries:
+            state = projection.apply(state, entry)
+        self._journal.append(entries, durable=durable)
+        self._state = state
+        if not self._first_line:
+            self._first_line = reader.first_line(self.loop)
+        self._write_state()
+        for entry in entries:
+            self._note(entry)
+        return self.state
+
+    def update_state(self, changes: dict[str, Any]) -> LoopState:
+        """Source 000 update_state: replace named fields; a status among them must be a legal move."""
+        changes = dict(changes)
+        status = changes.pop("status", None)
+        happened: list[events.Event] = []
+        if changes:
+            projection.updated(self.state, changes)
+            happened.append(events.StateUpdated(set=changes))
+        if status is not None and Status(status) is not self.state.status:
+            move(self.state.status, Status(status))
+            if happened:
+                self.record(*happened)
+            return self.transition_status(Status(status))
+        if happened:
+            self.record(*happened)
+        self.update_heartbeat()
+        return self.state
+
+    def transition_status(
+        self,
+        to: Status,
+        *,
+        reason: str | UnsetType = UNSET,
+        pause_reason: PauseReason | UnsetType = UNSET,
+        resume_at: datetime | UnsetType = UNSET,
+        error: str | UnsetType = UNSET,
+        stack_trace: str | UnsetType = UNSET,
+    ) -> LoopState:
+        """Source 000 transition_status: journal, state file and registry in one locked step."""
+        move(self.state.status, to)
+        event = events.StatusChanged(
+            to=to,
+            reason=reason,
+            pause_reason=pause_reason,
+            resume_at=resume_at,
+            error=error,
+            stack_trace=stack_trace,
+        )
+        with open_registry(self.directory, time=self._time) as registry:
+            state = self.record(event)
+            registered = any(entry.loop_id == state.loop_id for entry in registry.active)
+            if state.status not in REGISTERED and registered:
+                registry.deregister_loop(state.loop_id)
+            elif registered:
+                registry.update_heartbeat(state)
+        return state
+
+    def record_completion_check(
+        self, *, passed: bool, output: str, check: str = "completion", kind: str = "command"
+    ) -> LoopState:
+        """Source 000 record_completion_check: a check that passes while running moves the loop to completing."""
+        self.record(
+            events.CheckFinished(
+                iteration=self.state.iteration,
+                check=check,
+                kind=kind,
+                passed=passed,
+                output=cut(output, CHECK_OUTPUT_BYTES),
+            )
+        )
+        if passed and self.state.status is Status.RUNNING:
+            return self.transition_status(Status.COMPLETING, reason=f"{check} passed")
+        return self.state
+
+    def update_heartbeat(self) -> None:
+        """Source 004 update_heartbeat; a paused loop has no heartbeat and writes none."""
+        if self.state.status in REGISTERED - {Status.PAUSED}:
+            with open_registry(self.directory, time=self._time) as registry:
+                registry.update_heartbeat(self.state)
+
+    def close(self) -> None:
+        self._journal.close()
+        self._lock.release()
+
+    def _write_state(self) -> None:
+        state = self.state
+        state = replace(state, vouch=self._voucher.code(state, self._first_line))
+        # The journal is the durable copy; this one is made again from it if it is lost.
+        files.replace(self.loop.state, wire.encode_pretty(state), durable=False, keep_previous=self._state_is_good)
+        self._state_is_good = True
+
+    def _note(self, entry: events.Entry) -> None:
+        """Gather the running iteration, and write its record when it ends."""
+        if isinstance(entry.event, events.IterationStarted):
+            self._iteration = []
+        self._iteration.append(entry)
+        if isinstance(entry.event, events.IterationFinished):
+            number = entry.event.iteration
+            write_iteration(self.loop, number, self._iteration)
+            self._iteration = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def write_iteration(loop: LoopDirectory, number: int, entries: list[events.Entry]) -> Path:
+    """Write the full record of one iteration; it can be made again from the journal."""
+    path = loop.iteration(number)
+    record = iteration_record(loop.loop_id, number, entries)
+    files.replace(path, wire.encode_pretty(record), durable=False)
+    return path
+
+
+def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopWriter:
+    """Become the writer of a loop that exists and is ours; a line that was never finished is dropped and said so."""
+    loop = directory.loop(loop_id)
+    if not loop.path.is_dir():
+        raise NoSuchLoop(f"there is no loop {loop_id} here", hint="`ralph status --all` lists what there is")
+    lock = lock_of(loop)
+    lock.acquire()
+    with contextlib.ExitStack() as undo:
+        undo.callback(lock.release)
+        seen = reader.look(directory, loop)
+        if seen.foreign:
+            raise foreign(loop_id)
+        replay = reader.replay_journal(loop)
+        if replay.state is None:
+            raise Damaged(
+                f"the journal of {loop_id} cannot be continued: " + "; ".join(replay.damage),
+                hint=f"the last state can still be seen: ralph status {loop_id}",
+            )
+        journal = JournalWriter(loop.journal, loop_id, seq=replay.seq)
+        writer = LoopWriter(directory, loop, lock, journal, replay.state, replay.first_line, time)
+        undo.callback(journal.close)
+        if replay.torn is not None:
+            journal.truncate(replay.torn.offset)
+            writer.record(
+                events.JournalRepaired(
+                    dropped_bytes=len(replay.torn.data),
+                    dropped_text=replay.torn.data[:200].decode("utf-8", "replace"),
+                )
+            )
+        undo.pop_all()
+        return writer
+
+
+def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Clock = clock.now) -> LoopWriter:
+    """Make the directory, the journal and the state file of a new loop. The caller holds the registry's lock."""
+    loop = LoopDirectory(directory.loops / state.loop_id)
+    with files.explained(loop.path):
+        loop.path.mkdir()
+    with contextlib.ExitStack() as undo:
+        undo.callback(remove_new_loop, loop)
+        loop.make()
+        lock = lock_of(loop)
+        lock.acquire()
+        undo.callback(lock.release)
+        journal = JournalWriter(loop.journal, state.loop_id, seq=0)
+        undo.callback(journal.close)
+        writer = LoopWriter(directory, loop, lock, journal, None, b"", time)
+        writer.record(events.LoopStarted(state=wire.to_builtins(state)))
+        files.sync_directory(loop.path)
+        files.sync_directory(directory.loops)
+        undo.pop_all()
+        return writer
+
+
+def remove_new_loop(loop: LoopDirectory) -> None:
+    """Leave nothing behind of a loop that could not be started."""
+    shutil.rmtree(loop.path, ignore_errors=True)
+
+
+def lock_of(loop: LoopDirectory, timeout: float = 0.0) -> FileLock:
+    return FileLock(loop.lock, timeout=timeout, what=f"loop {loop.loop_id}")
+
+
+def foreign(loop_id: str) -> Foreign:
+    return Foreign(
+        f"{loop_id} was not started by you on this machine, in this directory; nothing in it is acted on",
+        hint="it can be looked at with `ralph status`; to work on the same task, start a new loop",
+    )
+
+
+def adopt(writer: LoopWriter) -> LoopState:
+    """Take over a loop whose process is dead: same id, new process, the unfinished iteration is discarded."""
+    unfinished = writer.state.iteration_in_progress
+    return writer.record(events.LoopAdopted(process=process.this_process(), discarded_iteration=unfinished))
