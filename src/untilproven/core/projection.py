@@ -55,11 +55,11 @@ def _started(event: events.LoopStarted, header: events.Header) -> LoopState:
         raise Damaged(f"the first state in the journal is not valid: {error}") from error
     if state.loop_id != header.loop_id:
         raise Damaged(f"the journal of {header.loop_id} begins with the state of {state.loop_id}")
-    return state
+    return replace(state, vouch=event.vouch)
 
 
 def _adopted(state: LoopState, event: events.LoopAdopted, _: events.Header) -> LoopState:
-    return replace(state, process=event.process, pid=event.process.pid, iteration_in_progress=UNSET)
+    return replace(state, process=event.process, pid=event.process.pid, vouch=event.vouch, iteration_in_progress=UNSET)
 
 
 def _baseline(state: LoopState, event: events.BaselineCaptured, header: events.Header) -> LoopState:
@@ -130,7 +130,7 @@ def _spent(metrics: LoopMetrics, usage: Usage) -> LoopMetrics:
         metrics = replace(metrics, total_tokens=(metrics.total_tokens or 0) + tokens)
     if usage.cost_usd is UNSET:
         return replace(metrics, unknown_cost_iterations=(metrics.unknown_cost_iterations or 0) + 1)
-    return replace(metrics, total_cost_usd=(metrics.total_cost_usd or 0.0) + usage.cost_usd)
+    return replace(metrics, total_cost_usd=round((metrics.total_cost_usd or 0.0) + usage.cost_usd, 9))
 
 
 def _counted(metrics: LoopMetrics, event: events.IterationFinished) -> LoopMetrics:
@@ -186,7 +186,7 @@ def _status(state: LoopState, event: events.StatusChanged, header: events.Header
         )
     if status in TERMINAL:
         state = persistence.on_loop_complete(
-            replace(state, completed_at=header.ts, pid=UNSET, process=UNSET, iteration_in_progress=UNSET)
+            replace(state, completed_at=header.ts, pid=UNSET, iteration_in_progress=UNSET)
         )
     return state
 

@@ -43,12 +43,14 @@ class LoopStarted(_Event, frozen=True, kw_only=True, tag="loop.started"):
     """The whole first state, as it stands in state.json; continued and migrated loops bring their past along."""
 
     state: dict[str, Any]
+    vouch: str
 
 
 class LoopAdopted(_Event, frozen=True, kw_only=True, tag="loop.adopted"):
     """A new process took over from a dead one; an unfinished iteration is discarded."""
 
     process: ProcessIdentity
+    vouch: str
     discarded_iteration: Ordinal | UnsetType = UNSET
 
 

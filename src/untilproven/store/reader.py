@@ -1,6 +1,9 @@
 """Looking at a loop without touching it: the state, where it was found, and what is wrong with it."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -33,7 +36,6 @@ class Replay(msgspec.Struct, frozen=True):
     seq: int
     damage: tuple[str, ...]
     torn: journal.Torn | None
-    first_line: bytes
 
 
 def view(directory: StateDirectory, loop_id: str) -> LoopView:
@@ -56,11 +58,10 @@ def look(directory: StateDirectory, loop: LoopDirectory) -> LoopView:
                 hint=f"the files are untouched in {loop.path}; iterations/ and checkpoints/ may still be good",
             )
         if replay.state is not None:
-            vouch = state.vouch if state else msgspec.UNSET
-            state, source = msgspec.structs.replace(replay.state, vouch=vouch), "events.jsonl"
+            state, source = replay.state, "events.jsonl"
     if state is None:
         raise Damaged(f"the state of {loop.loop_id} cannot be read")
-    mine = Voucher(directory.home).vouches(state, first_line(loop))
+    mine = Voucher(directory.home).vouches(state, started_with(loop))
     return LoopView(
         directory=loop,
         state=state,
@@ -70,6 +71,13 @@ def look(directory: StateDirectory, loop: LoopDirectory) -> LoopView:
         liveness=process.liveness(state.process) if mine else Liveness.UNKNOWN,
         written_at=_written_at(loop),
     )
+
+
+def all_views(directory: StateDirectory, *, archived: bool = False) -> Iterator[LoopView]:
+    """Every loop that can be read; `unreadable` tells of the others."""
+    for loop in directory.all_loops(archived=archived):
+        with contextlib.suppress(Damaged):
+            yield look(directory, loop)
 
 
 def replay_journal(loop: LoopDirectory) -> Replay:
@@ -90,7 +98,7 @@ def replay_journal(loop: LoopDirectory) -> Replay:
         damage.append("events.jsonl is missing")
     except RalphError as error:
         damage.append(error.message)
-    return Replay(state, seq, tuple(damage), torn, first_line(loop))
+    return Replay(state, seq, tuple(damage), torn)
 
 
 def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) -> LoopState | None:
@@ -101,13 +109,14 @@ def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) ->
         return state
 
 
-def first_line(loop: LoopDirectory) -> bytes:
-    """The line that says what the loop was started with; empty if there is none."""
+def started_with(loop: LoopDirectory) -> dict[str, Any] | None:
+    """The state that the journal's first line says the loop began with."""
     try:
         with files.open_regular(loop.journal) as file:
-            return file.readline(journal.LINE_LIMIT)
-    except (OSError, RalphError):
-        return b""
+            event = journal.decode(file.readline(journal.LINE_LIMIT)).event
+    except (OSError, RalphError, *wire.UNREADABLE):
+        return None
+    return event.state if isinstance(event, events.LoopStarted) else None
 
 
 def _stored(loop: LoopDirectory, damage: list[str]) -> tuple[LoopState | None, str]:

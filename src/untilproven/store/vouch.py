@@ -5,14 +5,17 @@ that never leaves the user's own state directory; without it a loop is shown and
 """
 
 import contextlib
-import hashlib
 import hmac
 import os
 import secrets
 from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UnsetType
 
 from untilproven.errors import StoreFailed
-from untilproven.model.state import LoopState
+from untilproven.model.state import LoopState, ProcessIdentity
 from untilproven.store import files
 
 _KEY_BYTES = 32
@@ -32,18 +35,19 @@ class Voucher:
         self._project = os.fsencode(home.resolve())
         self._cached: bytes | None = None
 
-    def code(self, state: LoopState, first_line: bytes) -> str:
+    def code(self, loop_id: str, process: ProcessIdentity | UnsetType, started: dict[str, Any]) -> str:
         """Covers what others act on: which loop, where, run by which process, started with which words."""
-        return self._mac(self._key(), state, first_line)
+        return self._mac(self._key(), loop_id, process, started)
 
-    def vouches(self, state: LoopState, first_line: bytes) -> bool:
+    def vouches(self, state: LoopState, started: dict[str, Any] | None) -> bool:
         key = self._existing_key()
-        return bool(key and state.vouch and hmac.compare_digest(state.vouch, self._mac(key, state, first_line)))
+        if not key or not state.vouch or started is None:
+            return False
+        return hmac.compare_digest(state.vouch, self._mac(key, state.loop_id, state.process, started))
 
-    def _mac(self, key: bytes, state: LoopState, first_line: bytes) -> str:
-        process = state.process
-        who = f"{process.pid} {process.start} {process.boot_id} {process.pid_namespace}" if process else ""
-        parts = (state.loop_id.encode(), self._project, who.encode(), hashlib.sha256(first_line).digest())
+    def _mac(self, key: bytes, loop_id: str, process: ProcessIdentity | UnsetType, started: dict[str, Any]) -> str:
+        who = msgspec.json.encode(process) if process else b""
+        parts = (loop_id.encode(), self._project, who, msgspec.json.encode(started))
         return hmac.new(key, b"\0".join(parts), "sha256").hexdigest()
 
     def _key(self) -> bytes:

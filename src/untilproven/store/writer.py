@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from untilproven.core import projection
 from untilproven.core.folding import iteration_record
@@ -40,7 +39,6 @@ class LoopWriter:
         lock: FileLock,
         journal: JournalWriter,
         state: LoopState | None,
-        first_line: bytes,
         time: clock.Clock,
     ) -> None:
         self.directory = directory
@@ -48,9 +46,7 @@ class LoopWriter:
         self._lock = lock
         self._journal = journal
         self._state = state
-        self._first_line = first_line
         self._time = time
-        self._voucher = Voucher(directory.home)
         self._iteration: list[events.Entry] = []
         self._state_is_good = False
 
@@ -71,8 +67,6 @@ class LoopWriter:
             state = projection.apply(state, entry)
         self._journal.append(entries, durable=durable)
         self._state = state
-        if not self._first_line:
-            self._first_line = reader.first_line(self.loop)
         self._write_state()
         for entry in entries:
             self._note(entry)
@@ -153,10 +147,8 @@ class LoopWriter:
         self._lock.release()
 
     def _write_state(self) -> None:
-        state = self.state
-        state = replace(state, vouch=self._voucher.code(state, self._first_line))
         # The journal is the durable copy; this one is made again from it if it is lost.
-        files.replace(self.loop.state, wire.encode_pretty(state), durable=False, keep_previous=self._state_is_good)
+        files.replace(self.loop.state, wire.encode_pretty(self.state), durable=False, keep_previous=self._state_is_good)
         self._state_is_good = True
 
     def _note(self, entry: events.Entry) -> None:
@@ -205,7 +197,7 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
                 hint=f"the last state can still be seen: ralph status {loop_id}",
             )
         journal = JournalWriter(loop.journal, loop_id, seq=replay.seq)
-        writer = LoopWriter(directory, loop, lock, journal, replay.state, replay.first_line, time)
+        writer = LoopWriter(directory, loop, lock, journal, replay.state, time)
         undo.callback(journal.close)
         if replay.torn is not None:
             journal.truncate(replay.torn.offset)
@@ -232,8 +224,10 @@ def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Cloc
         undo.callback(lock.release)
         journal = JournalWriter(loop.journal, state.loop_id, seq=0)
         undo.callback(journal.close)
-        writer = LoopWriter(directory, loop, lock, journal, None, b"", time)
-        writer.record(events.LoopStarted(state=wire.to_builtins(state)))
+        writer = LoopWriter(directory, loop, lock, journal, None, time)
+        started = wire.to_builtins(state)
+        vouch = Voucher(directory.home).code(state.loop_id, state.process, started)
+        writer.record(events.LoopStarted(state=started, vouch=vouch))
         files.sync_directory(loop.path)
         files.sync_directory(directory.loops)
         undo.pop_all()
@@ -258,5 +252,10 @@ def foreign(loop_id: str) -> Foreign:
 
 def adopt(writer: LoopWriter) -> LoopState:
     """Take over a loop whose process is dead: same id, new process, the unfinished iteration is discarded."""
+    me = process.this_process()
+    started = reader.started_with(writer.loop)
+    if started is None:
+        raise Damaged(f"the journal of {writer.loop.loop_id} holds no usable beginning")
+    vouch = Voucher(writer.directory.home).code(writer.loop.loop_id, me, started)
     unfinished = writer.state.iteration_in_progress
-    return writer.record(events.LoopAdopted(process=process.this_process(), discarded_iteration=unfinished))
+    return writer.record(events.LoopAdopted(process=me, vouch=vouch, discarded_iteration=unfinished))

@@ -1,0 +1,158 @@
+"""Points to return to: written after an iteration, pruned by rule, read with care."""
+
+import zlib
+from uuid import uuid4
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from untilproven.core import naming, retention
+from untilproven.errors import Damaged, RalphError
+from untilproven.model import events, wire
+from untilproven.model.checkpoint import (
+    Checkpoint,
+    CheckpointArtifact,
+    CheckpointIteration,
+    CheckpointMetadata,
+    CheckpointProgress,
+    CheckpointState,
+    ExecutionConfig,
+    Trigger,
+)
+from untilproven.model.state import LoopConfiguration, LoopMetrics, LoopState, ProgressTracking
+from untilproven.store import clock, files
+from untilproven.store.layout import STATE_DIRECTORY, LoopDirectory
+from untilproven.store.writer import LoopWriter
+
+UNPACKED_LIMIT = 64 * files.MIB
+_SHORT = 10
+_LISTS = (
+    "iteration_history",
+    "regression_events",
+    "reinforcement_history",
+    "recovery_history",
+    "detected_patterns",
+)
+
+
+def write_checkpoint(
+    writer: LoopWriter,
+    *,
+    trigger: Trigger = Trigger.ITERATION,
+    tags: tuple[str, ...] = (),
+    artifacts: tuple[CheckpointArtifact, ...] = (),
+    time: clock.Clock = clock.now,
+) -> Checkpoint:
+    """Write the checkpoint of the iteration just finished, note it in the journal, and prune."""
+    state = writer.state
+    checkpoint = Checkpoint(
+        checkpoint_id=str(uuid4()),
+        workflow_id=state.loop_id,
+        loop_id=state.loop_id,
+        created_at=time(),
+        trigger=trigger,
+        state=_snapshot(state, artifacts),
+        execution_config=ExecutionConfig(execution_mode=_configuration(state).execution_mode),
+        metadata=CheckpointMetadata(tags=tags),
+    )
+    path = writer.loop.checkpoint(state.iteration)
+    # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
+    files.replace(path, _packed(checkpoint), durable=False)
+    recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
+    writer.record(events.CheckpointWritten(iteration=state.iteration, path=recorded), durable=False)
+    prune(writer.loop, best=_best(state), time=time)
+    return checkpoint
+
+
+def read_checkpoint(loop: LoopDirectory, iteration: int) -> Checkpoint:
+    """Read one back; a file that unpacks to more than can be believed is refused before it fills the memory."""
+    path = loop.checkpoint(iteration)
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        data = unpacker.decompress(files.read(path), UNPACKED_LIMIT)
+    except FileNotFoundError:
+        raise Damaged(f"{loop.loop_id} has no checkpoint of iteration {iteration}") from None
+    except zlib.error as error:
+        raise Damaged(f"{path} is not a gzip file: {error}") from error
+    if unpacker.unconsumed_tail:
+        raise Damaged(f"{path} unpacks to more than {UNPACKED_LIMIT} bytes; it is not believed")
+    if not unpacker.eof:
+        raise Damaged(f"{path} is cut short")
+    try:
+        return wire.decode(Checkpoint, data)
+    except wire.UNREADABLE as error:
+        raise Damaged(f"{path} is not a checkpoint: {error}") from error
+
+
+def prune(loop: LoopDirectory, *, best: int | None, time: clock.Clock = clock.now) -> list[int]:
+    """Delete the checkpoints that the retention rule gives up, and return their iterations."""
+    stored = [
+        retention.Stored(number, clock.from_timestamp(loop.checkpoint(number).lstat().st_mtime))
+        for number in _numbers(loop)
+    ]
+    expired = retention.expired(stored, now=time(), best=best)
+    given_up = [gone.iteration for gone in expired if not _spared(loop, gone.iteration)]
+    for number in given_up:
+        with files.explained(loop.checkpoints):
+            loop.checkpoint(number).unlink(missing_ok=True)
+    return given_up
+
+
+def _spared(loop: LoopDirectory, number: int) -> bool:
+    """Tagged ones stay, and what cannot be read is left for a person to look at."""
+    try:
+        checkpoint = read_checkpoint(loop, number)
+    except RalphError:
+        return True
+    return bool(checkpoint.metadata and checkpoint.metadata.tags)
+
+
+def _numbers(loop: LoopDirectory) -> list[int]:
+    names = (path.name.removesuffix(".json.gz") for path in loop.checkpoints.glob("iteration-*.json.gz"))
+    numbers = (name.removeprefix("iteration-") for name in names)
+    return sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
+
+
+def _packed(checkpoint: Checkpoint) -> bytes:
+    packer = zlib.compressobj(level=1, wbits=31)
+    return packer.compress(wire.encode(checkpoint)) + packer.flush()
+
+
+def _snapshot(state: LoopState, artifacts: tuple[CheckpointArtifact, ...]) -> CheckpointState:
+    allowed = _configuration(state).max_iterations
+    done = state.iteration
+    return CheckpointState(
+        phase=state.status.value,
+        step=naming.iteration_name(done),
+        progress=CheckpointProgress(
+            total_steps=allowed, completed_steps=done, percentage=min(100.0, 100.0 * done / allowed)
+        ),
+        artifacts=artifacts,
+        iteration=CheckpointIteration(
+            current=done, max=allowed, failures=(state.metrics or LoopMetrics()).failed_iterations or 0
+        ),
+        journal_seq=state.journal_seq,
+        loop_state=_shortened(state),
+    )
+
+
+def _shortened(state: LoopState) -> LoopState:
+    """The state with its lists cut to the newest few, so that a checkpoint costs the same at any age."""
+    short = {name: entries[-_SHORT:] for name in _LISTS if (entries := getattr(state, name))}
+    progress = state.progress
+    if progress:
+        progress = replace(progress, completion_checks=_tail(progress))
+    return replace(state, **short, progress=progress)
+
+
+def _tail(progress: ProgressTracking) -> "tuple[object, ...] | UnsetType":
+    return progress.completion_checks[-_SHORT:] if progress.completion_checks else progress.completion_checks
+
+
+def _configuration(state: LoopState) -> LoopConfiguration:
+    return state.configuration or LoopConfiguration()
+
+
+def _best(state: LoopState) -> int | None:
+    best = state.best_iteration.iteration if state.best_iteration else UNSET
+    return best or None
