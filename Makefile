@@ -31,3 +31,12 @@ test: lint
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+race: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/chaos/race.py 200
+
+kill: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/chaos/kill.py 300
+
+bench-store: $(READY)
+	$(BIN)/python bench/store.py

@@ -3,21 +3,24 @@
 import importlib
 import os
 import sys
-from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import click
 
 from untilproven.cli import output, verbs
 from untilproven.errors import RalphError, UsageError
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 
 class Verbs(click.Group):
     """Imports a verb's module only when that verb is asked for."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return sorted(verbs.ALL)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
         if cmd_name not in verbs.ALL:
             return None
         command = importlib.import_module(f"untilproven.cli.{cmd_name}").command
@@ -29,10 +32,20 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in verbs.ALL and not args[0].startswith("-"):
+            from difflib import get_close_matches  # noqa: PLC0415  only a mistake needs it
+
             near = get_close_matches(args[0], verbs.ALL, n=1)
             hint = f"did you mean `ralph {near[0]}`?" if near else "`ralph help all` lists the verbs"
             raise UsageError(f"there is no verb {output.quoted(args[0])}", hint=hint)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """The verbs, from their summaries: a TAB imports none of them."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a TAB needs it
+
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=verbs.ALL[name]) for name in names]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -42,6 +55,10 @@ def ralph() -> None:
 
 def dispatch(argv: list[str]) -> int:
     """Run a verb; the one place where errors become exit codes."""
+    if os.environ.get("_RALPH_COMPLETE"):
+        from untilproven.cli.completion import answer  # noqa: PLC0415  only a TAB needs it
+
+        return answer(ralph)
     as_json = "--json" in argv
     try:
         result = ralph.main(args=argv, prog_name="ralph", standalone_mode=False, color=_color())

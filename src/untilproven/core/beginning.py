@@ -7,7 +7,6 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from untilproven.errors import IllegalTransition
-from untilproven.model.persistence import Reinforcement
 from untilproven.model.state import (
     STATE_VERSION,
     LoopConfiguration,
@@ -47,7 +46,6 @@ def new_state(
         configuration=configuration or LoopConfiguration(),
         progress=ProgressTracking(completion_checks=()),
         metrics=LoopMetrics(total_iterations=0, successful_iterations=0, failed_iterations=0),
-        reinforcement_level=Reinforcement.OFF,
         recovery_attempts=0,
         extra=extra,
     )
@@ -83,6 +81,7 @@ def continued_state(
         iteration_in_progress=UNSET,
         journal_seq=UNSET,
         vouch=UNSET,
+        started_with=UNSET,
         pid=process.pid,
         process=process,
         resumed_from=ended.loop_id,

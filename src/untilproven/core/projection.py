@@ -20,7 +20,7 @@ from untilproven.model.status import TERMINAL, Status
 OUTPUT_BYTES = 4096
 """How much of a check's output stays in state.json."""
 
-FIXED = frozenset({"version", "loop_id", "status", "journal_seq", "totals", "vouch", "process", "pid"})
+FIXED = frozenset({"version", "loop_id", "status", "journal_seq", "totals", "vouch", "started_with", "process", "pid"})
 """Fields that `state.updated` may not set: they have their own events."""
 
 AFTER_THE_END = (
@@ -55,7 +55,7 @@ def _started(event: events.LoopStarted, header: events.Header) -> LoopState:
         raise Damaged(f"the first state in the journal is not valid: {error}") from error
     if state.loop_id != header.loop_id:
         raise Damaged(f"the journal of {header.loop_id} begins with the state of {state.loop_id}")
-    return replace(state, vouch=event.vouch)
+    return replace(state, started_with=event.started_with, vouch=event.vouch)
 
 
 def _adopted(state: LoopState, event: events.LoopAdopted, _: events.Header) -> LoopState:

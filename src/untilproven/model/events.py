@@ -40,9 +40,13 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class LoopStarted(_Event, frozen=True, kw_only=True, tag="loop.started"):
-    """The whole first state, as it stands in state.json; continued and migrated loops bring their past along."""
+    """The whole first state, as it stands in state.json; continued and migrated loops bring their past along.
+
+    `started_with` is its digest, and `vouch` says that this user, on this machine, wrote it (store/vouch.py).
+    """
 
     state: dict[str, Any]
+    started_with: str
     vouch: str
 
 

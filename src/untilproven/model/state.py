@@ -129,4 +129,5 @@ class LoopState(Record, frozen=True, kw_only=True):
     resumed_from: LoopId | UnsetType = UNSET
     resumed_as: LoopId | UnsetType = UNSET
     migrated_from: str | UnsetType = UNSET
+    started_with: str | UnsetType = UNSET
     vouch: str | UnsetType = UNSET

@@ -13,7 +13,6 @@ from untilproven.model import events, wire
 from untilproven.store import files
 
 LINE_LIMIT = 32 * files.MIB
-_TAIL = 64 * 1024
 
 _headers = msgspec.json.Decoder(events.Header)
 _bodies: msgspec.json.Decoder[events.Event] = msgspec.json.Decoder(events.Event)
@@ -93,18 +92,6 @@ def _skip_line(file: BinaryIO) -> int:
         if part.endswith(b"\n"):
             break
     return skipped
-
-
-def last_seq(path: Path) -> int | None:
-    """The number of the newest whole line, from the end of the file; None if it cannot be told from there."""
-    with files.open_regular(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - _TAIL, 0))
-        lines = file.read(_TAIL).split(b"\n")[:-1]
-    try:
-        return _headers.decode(lines[-1]).seq if lines else None
-    except wire.UNREADABLE:
-        return None
 
 
 class JournalWriter:

@@ -1,8 +1,10 @@
 """Starting, continuing and burying loops: the steps that touch a loop and the registry together."""
 
+import contextlib
 import getpass
 import os
 import secrets
+from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -10,15 +12,17 @@ from msgspec import UNSET, UnsetType
 from untilproven.core import naming
 from untilproven.core.beginning import continued_state, new_state
 from untilproven.core.stale import is_stale
-from untilproven.errors import Busy, Damaged, NoSuchLoop, StoreFailed
+from untilproven.errors import Busy, Damaged, IllegalTransition, NoSuchLoop, RalphError, StoreFailed
 from untilproven.model import events
 from untilproven.model.registry import MAX_CONCURRENT_LOOPS, ActiveLoop
 from untilproven.model.state import LoopConfiguration
-from untilproven.model.status import REGISTERED, Status
-from untilproven.store import clock, process, reader
+from untilproven.model.status import HAS_PROCESS, REGISTERED, Status
+from untilproven.store import clock, files, process, reader
+from untilproven.store.journal import LINE_LIMIT
 from untilproven.store.layout import Project, StateDirectory
 from untilproven.store.registry import OpenRegistry, open_registry
-from untilproven.store.writer import LoopWriter, create_loop, lock_of, open_loop
+from untilproven.store.vouch import Voucher
+from untilproven.store.writer import LoopWriter, create_loop, lock_of, open_loop, remove_loop
 
 
 class StaleLoop(msgspec.Struct, frozen=True):
@@ -86,14 +90,24 @@ def continue_loop(
     return writer
 
 
-def resolve(directory: StateDirectory, loop_id: str) -> reader.LoopView:
-    """The loop that an id means now: a loop that was continued leads to the one that took over."""
-    seen = reader.view(directory, loop_id)
-    visited = {loop_id}
-    while seen.state.resumed_as and seen.state.resumed_as not in visited and not seen.foreign:
-        visited.add(seen.state.resumed_as)
-        seen = reader.view(directory, seen.state.resumed_as)
-    return seen
+def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now) -> LoopWriter:
+    """Take over a loop whose process is dead: same id, new process, the unfinished iteration is discarded."""
+    directory = project.state
+    with open_registry(directory, time=time) as registry, contextlib.ExitStack() as undo:
+        writer = undo.enter_context(open_loop(directory, loop_id, time=time))
+        if writer.state.status not in HAS_PROCESS:
+            raise IllegalTransition(f"{loop_id} is {writer.state.status}; only a loop that was running is taken over")
+        if all(entry.loop_id != loop_id for entry in registry.active):
+            # Its process died after it was made and before it was registered.
+            _make_room(registry, time)
+            registry.register_loop(writer.state)
+        me = process.this_process()
+        vouch = Voucher(directory.home).code(loop_id, writer.state.started_with or "", me)
+        unfinished = writer.state.iteration_in_progress
+        writer.record(events.LoopAdopted(process=me, vouch=vouch, discarded_iteration=unfinished))
+        registry.update_heartbeat(writer.state)
+        undo.pop_all()
+    return writer
 
 
 def check_stale_loops(
@@ -119,6 +133,7 @@ class _Survey(msgspec.Struct):
 def _survey(registry: OpenRegistry, time: clock.Clock) -> _Survey:
     """Compare the registry with the loops' own states: drop what has ended, mark what has crashed."""
     found = _Survey()
+    _clear_unborn(registry)
     for entry in registry.active:
         try:
             seen = reader.view(registry.directory, entry.loop_id)
@@ -137,6 +152,26 @@ def _survey(registry: OpenRegistry, time: clock.Clock) -> _Survey:
         else:
             found.living.append(entry.loop_id)
     return found
+
+
+def _clear_unborn(registry: OpenRegistry) -> None:
+    """Remove what is left of loops whose maker died before the first line: nobody was told of them.
+
+    Loops are made under the registry's lock, which is ours now, so none of them is still being made.
+    """
+    for loop in registry.directory.all_loops():
+        if not loop.state.exists() and not _has_a_line(loop.journal):
+            remove_loop(loop)
+
+
+def _has_a_line(journal: Path) -> bool:
+    try:
+        with files.open_regular(journal) as file:
+            return file.readline(LINE_LIMIT).endswith(b"\n") or file.tell() == LINE_LIMIT
+    except FileNotFoundError:
+        return False
+    except RalphError:
+        return True
 
 
 def _marked_crashed(registry: OpenRegistry, entry: ActiveLoop, seen: reader.LoopView, time: clock.Clock) -> bool:

@@ -1,20 +1,21 @@
 """Looking at a loop without touching it: the state, where it was found, and what is wrong with it."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from untilproven.core.projection import apply
 from untilproven.core.stale import Liveness
 from untilproven.errors import Damaged, NoSuchLoop, RalphError
-from untilproven.model import events, wire
+from untilproven.model import wire
 from untilproven.model.state import LoopState
-from untilproven.store import files, journal, process
+from untilproven.store import files, process
 from untilproven.store.layout import LoopDirectory, StateDirectory
 from untilproven.store.vouch import Voucher
+
+_TAIL = 64 * 1024
 
 
 class LoopView(msgspec.Struct, frozen=True):
@@ -29,15 +30,6 @@ class LoopView(msgspec.Struct, frozen=True):
     written_at: float
 
 
-class Replay(msgspec.Struct, frozen=True):
-    """What a journal says. `state` is None when it holds no usable beginning."""
-
-    state: LoopState | None
-    seq: int
-    damage: tuple[str, ...]
-    torn: journal.Torn | None
-
-
 def view(directory: StateDirectory, loop_id: str) -> LoopView:
     """Look at one loop; its state file, the last good copy, or the journal serves, in this order."""
     loop = directory.loop(loop_id)
@@ -46,12 +38,26 @@ def view(directory: StateDirectory, loop_id: str) -> LoopView:
     return look(directory, loop)
 
 
+def resolve(directory: StateDirectory, loop_id: str) -> LoopView:
+    """The loop that an id means now: a loop that was continued leads to the one that took over."""
+    seen = view(directory, loop_id)
+    visited = {loop_id}
+    while seen.state.resumed_as and seen.state.resumed_as not in visited and not seen.foreign:
+        visited.add(seen.state.resumed_as)
+        seen = view(directory, seen.state.resumed_as)
+    return seen
+
+
 def look(directory: StateDirectory, loop: LoopDirectory) -> LoopView:
     damage: list[str] = []
     state, source = _stored(loop, damage)
     if state is None or _behind(state, loop, damage):
+        from untilproven.store.replay import replay_journal  # noqa: PLC0415  seldom needed, and `status` must be quick
+
         replay = replay_journal(loop)
         damage.extend(replay.damage)
+        if replay.state is None and not replay.damage:
+            damage.append("events.jsonl holds no usable line")
         if replay.state is None and state is None:
             raise Damaged(
                 f"the state of {loop.loop_id} cannot be read: " + "; ".join(damage),
@@ -61,7 +67,7 @@ def look(directory: StateDirectory, loop: LoopDirectory) -> LoopView:
             state, source = replay.state, "events.jsonl"
     if state is None:
         raise Damaged(f"the state of {loop.loop_id} cannot be read")
-    mine = Voucher(directory.home).vouches(state, started_with(loop))
+    mine = Voucher(directory.home).vouches(state)
     return LoopView(
         directory=loop,
         state=state,
@@ -78,45 +84,6 @@ def all_views(directory: StateDirectory, *, archived: bool = False) -> Iterator[
     for loop in directory.all_loops(archived=archived):
         with contextlib.suppress(Damaged):
             yield look(directory, loop)
-
-
-def replay_journal(loop: LoopDirectory) -> Replay:
-    """Apply every line of the journal; what does not follow is reported and skipped."""
-    state: LoopState | None = None
-    seq, torn = 0, None
-    damage: list[str] = []
-    try:
-        for found in journal.scan(loop.journal, loop.loop_id):
-            if isinstance(found, journal.Damage):
-                damage.append(f"events.jsonl {found.where}: {found.reason}")
-            elif isinstance(found, journal.Torn):
-                torn = found
-            else:
-                seq = found.header.seq
-                state = _applied(state, found, damage)
-    except FileNotFoundError:
-        damage.append("events.jsonl is missing")
-    except RalphError as error:
-        damage.append(error.message)
-    return Replay(state, seq, tuple(damage), torn)
-
-
-def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) -> LoopState | None:
-    try:
-        return apply(state, entry)
-    except RalphError as error:
-        damage.append(f"events.jsonl seq {entry.header.seq}: {error.message}")
-        return state
-
-
-def started_with(loop: LoopDirectory) -> dict[str, Any] | None:
-    """The state that the journal's first line says the loop began with."""
-    try:
-        with files.open_regular(loop.journal) as file:
-            event = journal.decode(file.readline(journal.LINE_LIMIT)).event
-    except (OSError, RalphError, *wire.UNREADABLE):
-        return None
-    return event.state if isinstance(event, events.LoopStarted) else None
 
 
 def _stored(loop: LoopDirectory, damage: list[str]) -> tuple[LoopState | None, str]:
@@ -148,7 +115,7 @@ def _decoded(path: Path, loop_id: str, damage: list[str]) -> LoopState | None:
 def _behind(state: LoopState, loop: LoopDirectory, damage: list[str]) -> bool:
     """Whether the journal knows more: a writer was killed between the two, or the copy is an old one."""
     try:
-        newest = journal.last_seq(loop.journal)
+        newest = last_seq(loop.journal)
     except FileNotFoundError:
         return False
     except (OSError, RalphError) as error:
@@ -158,6 +125,22 @@ def _behind(state: LoopState, loop: LoopDirectory, damage: list[str]) -> bool:
     if newest is not None and newest < known:
         damage.append(f"events.jsonl ends at seq {newest}, but the state has seen {known}")
     return newest is None or newest > known
+
+
+class _Seq(msgspec.Struct):
+    seq: int
+
+
+def last_seq(path: Path) -> int | None:
+    """The number of the journal's newest whole line; None if it cannot be told from the end of the file."""
+    with files.open_regular(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL, 0))
+        lines = file.read(_TAIL).split(b"\n")[:-1]
+    try:
+        return msgspec.json.decode(lines[-1], type=_Seq).seq if lines else None
+    except wire.UNREADABLE:
+        return None
 
 
 def _written_at(loop: LoopDirectory) -> float:

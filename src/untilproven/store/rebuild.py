@@ -10,6 +10,7 @@ from untilproven.model import events, wire
 from untilproven.model.state import LoopState
 from untilproven.store import files, journal, reader
 from untilproven.store.layout import StateDirectory
+from untilproven.store.replay import replay_journal
 from untilproven.store.writer import foreign, lock_of
 
 
@@ -30,7 +31,7 @@ def rebuild(directory: StateDirectory, loop_id: str) -> Rebuilt:
     if seen.foreign:
         raise foreign(loop_id)
     with lock_of(loop):
-        replay = reader.replay_journal(loop)
+        replay = replay_journal(loop)
         if replay.state is None:
             raise Damaged(
                 f"the journal of {loop_id} holds no usable beginning: " + "; ".join(replay.damage),

@@ -5,9 +5,9 @@ that never leaves the user's own state directory; without it a loop is shown and
 """
 
 import contextlib
+import hashlib
 import hmac
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +35,19 @@ class Voucher:
         self._project = os.fsencode(home.resolve())
         self._cached: bytes | None = None
 
-    def code(self, loop_id: str, process: ProcessIdentity | UnsetType, started: dict[str, Any]) -> str:
-        """Covers what others act on: which loop, where, run by which process, started with which words."""
-        return self._mac(self._key(), loop_id, process, started)
+    def code(self, loop_id: str, started_with: str, process: ProcessIdentity | UnsetType) -> str:
+        """Covers what others act on: which loop, where, started with which words, run by which process."""
+        return self._mac(self._key(), loop_id, started_with, process)
 
-    def vouches(self, state: LoopState, started: dict[str, Any] | None) -> bool:
+    def vouches(self, state: LoopState) -> bool:
         key = self._existing_key()
-        if not key or not state.vouch or started is None:
+        if not key or not state.vouch or not state.started_with:
             return False
-        return hmac.compare_digest(state.vouch, self._mac(key, state.loop_id, state.process, started))
+        return hmac.compare_digest(state.vouch, self._mac(key, state.loop_id, state.started_with, state.process))
 
-    def _mac(self, key: bytes, loop_id: str, process: ProcessIdentity | UnsetType, started: dict[str, Any]) -> str:
+    def _mac(self, key: bytes, loop_id: str, started_with: str, process: ProcessIdentity | UnsetType) -> str:
         who = msgspec.json.encode(process) if process else b""
-        parts = (loop_id.encode(), self._project, who, msgspec.json.encode(started))
+        parts = (loop_id.encode(), self._project, started_with.encode(), who)
         return hmac.new(key, b"\0".join(parts), "sha256").hexdigest()
 
     def _key(self) -> bytes:
@@ -65,10 +65,10 @@ class Voucher:
         path = _key_path()
         with files.explained(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary = path.with_name(f".key.{os.getpid()}.{secrets.token_hex(4)}")
+            temporary = path.with_name(f".key.{os.getpid()}.{os.urandom(4).hex()}")
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
-                files.write_all(fd, secrets.token_bytes(_KEY_BYTES))
+                files.write_all(fd, os.urandom(_KEY_BYTES))
                 os.fsync(fd)
             finally:
                 os.close(fd)
@@ -80,6 +80,11 @@ class Voucher:
         if key is None:
             raise StoreFailed(f"{path} is not a key", hint=f"move it away: mv {path} {path}.old")
         return key
+
+
+def digest(started: dict[str, Any]) -> str:
+    """Names the words that a loop was started with."""
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(started)).hexdigest()
 
 
 def _key_path() -> Path:

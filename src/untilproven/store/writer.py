@@ -1,7 +1,6 @@
 """The one writer of a loop: it holds the loop's lock, appends to the journal, and keeps the derived files true."""
 
 import contextlib
-import shutil
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,12 +17,13 @@ from untilproven.model import events, wire
 from untilproven.model.fields import PauseReason
 from untilproven.model.state import LoopState
 from untilproven.model.status import REGISTERED, Status
-from untilproven.store import clock, files, process, reader
+from untilproven.store import clock, files, reader
 from untilproven.store.journal import JournalWriter
 from untilproven.store.layout import LoopDirectory, StateDirectory
 from untilproven.store.lock import FileLock
 from untilproven.store.registry import open_registry
-from untilproven.store.vouch import Voucher
+from untilproven.store.replay import replay_journal
+from untilproven.store.vouch import Voucher, digest
 
 CHECK_OUTPUT_BYTES = 64 * 1024
 """How much of a check's output the journal keeps."""
@@ -190,12 +190,14 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
         seen = reader.look(directory, loop)
         if seen.foreign:
             raise foreign(loop_id)
-        replay = reader.replay_journal(loop)
+        replay = replay_journal(loop)
         if replay.state is None:
             raise Damaged(
                 f"the journal of {loop_id} cannot be continued: " + "; ".join(replay.damage),
                 hint=f"the last state can still be seen: ralph status {loop_id}",
             )
+        if replay.started_with != seen.state.started_with:
+            raise foreign(loop_id)
         journal = JournalWriter(loop.journal, loop_id, seq=replay.seq)
         writer = LoopWriter(directory, loop, lock, journal, replay.state, time)
         undo.callback(journal.close)
@@ -217,7 +219,7 @@ def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Cloc
     with files.explained(loop.path):
         loop.path.mkdir()
     with contextlib.ExitStack() as undo:
-        undo.callback(remove_new_loop, loop)
+        undo.callback(remove_loop, loop)
         loop.make()
         lock = lock_of(loop)
         lock.acquire()
@@ -226,21 +228,26 @@ def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Cloc
         undo.callback(journal.close)
         writer = LoopWriter(directory, loop, lock, journal, None, time)
         started = wire.to_builtins(state)
-        vouch = Voucher(directory.home).code(state.loop_id, state.process, started)
-        writer.record(events.LoopStarted(state=started, vouch=vouch))
+        words = digest(started)
+        vouch = Voucher(directory.home).code(state.loop_id, words, state.process)
+        writer.record(events.LoopStarted(state=started, started_with=words, vouch=vouch))
         files.sync_directory(loop.path)
         files.sync_directory(directory.loops)
         undo.pop_all()
         return writer
 
 
-def remove_new_loop(loop: LoopDirectory) -> None:
-    """Leave nothing behind of a loop that could not be started."""
+def remove_loop(loop: LoopDirectory) -> None:
+    """Leave nothing behind of a loop that never began."""
+    import shutil  # noqa: PLC0415  only needed when something went wrong
+
     shutil.rmtree(loop.path, ignore_errors=True)
 
 
-def lock_of(loop: LoopDirectory, timeout: float = 0.0) -> FileLock:
-    return FileLock(loop.lock, timeout=timeout, what=f"loop {loop.loop_id}")
+def lock_of(loop: LoopDirectory) -> FileLock:
+    """A loop's lock is held as long as it runs, so waiting is of no use; but a lock that was just given up
+    lives on for a moment in a program that its holder was starting."""
+    return FileLock(loop.lock, timeout=0.25, what=f"loop {loop.loop_id}")
 
 
 def foreign(loop_id: str) -> Foreign:
@@ -248,14 +255,3 @@ def foreign(loop_id: str) -> Foreign:
         f"{loop_id} was not started by you on this machine, in this directory; nothing in it is acted on",
         hint="it can be looked at with `ralph status`; to work on the same task, start a new loop",
     )
-
-
-def adopt(writer: LoopWriter) -> LoopState:
-    """Take over a loop whose process is dead: same id, new process, the unfinished iteration is discarded."""
-    me = process.this_process()
-    started = reader.started_with(writer.loop)
-    if started is None:
-        raise Damaged(f"the journal of {writer.loop.loop_id} holds no usable beginning")
-    vouch = Voucher(writer.directory.home).code(writer.loop.loop_id, me, started)
-    unfinished = writer.state.iteration_in_progress
-    return writer.record(events.LoopAdopted(process=me, vouch=vouch, discarded_iteration=unfinished))

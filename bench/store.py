@@ -1,0 +1,157 @@
+"""What it costs to remember: one iteration early and late, start-up, the lock. `make bench-store`.
+
+Ratios are taken within one run, interleaved, because this kind of machine is noisy; absolute times are medians.
+"""
+
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support import iteration_events, make_project, run_iteration
+from untilproven.model import events
+from untilproven.store import files, journal
+from untilproven.store.checkpoints import write_checkpoint
+from untilproven.store.layout import Project
+from untilproven.store.lifecycle import create_state
+from untilproven.store.lock import FileLock
+from untilproven.store.registry import read_registry
+from untilproven.store.writer import LoopWriter
+
+AGES = (10, 1_000, 10_000)
+ROUNDS = 60
+OUTPUT = "FAILED tests/test_thing.py::test_case - AssertionError\n" * 12
+
+
+def persist(writer: LoopWriter) -> None:
+    """All that is written for one iteration: two journal steps, state, record, checkpoint, heartbeat."""
+    run_iteration(writer, writer.state.iteration + 1, output=OUTPUT)
+    write_checkpoint(writer)
+    writer.update_heartbeat()
+
+
+def aged(project: Project, iterations: int) -> LoopWriter:
+    """A loop with a past, recorded without waiting for the disk."""
+    writer = create_state(project, f"a loop of {iterations}")
+    while writer.state.iteration < iterations - 1:
+        number = writer.state.iteration + 1
+        writer.record(events.IterationStarted(iteration=number), durable=False)
+        writer.record(*iteration_events(number, output=OUTPUT), durable=False)
+    return writer
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    act()
+    return (time.perf_counter() - begun) * 1000
+
+
+def bench_persist(project: Project) -> None:
+    print("Persisting one iteration (journal fsynced, state, record, checkpoint, registry), median ms")
+    loops = {age: aged(project, age) for age in AGES}
+    times: dict[int, list[float]] = {age: [] for age in AGES}
+    barrier: list[float] = []
+    scratch = os.open(project.root / "scratch", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    for _ in range(ROUNDS):
+        os.write(scratch, b"x" * 300)
+        barrier.append(milliseconds(partial(os.fdatasync, scratch)))
+        for age, writer in loops.items():
+            times[age].append(milliseconds(partial(persist, writer)))
+    medians = {age: statistics.median(taken) for age, taken in times.items()}
+    for age, writer in loops.items():
+        size = writer.loop.state.stat().st_size // 1024
+        print(f"  at iteration {age:>6}: {medians[age]:6.2f} ms   (state.json: {size} kB)")
+    print(f"  ratio {AGES[-1]} to {AGES[0]}: {medians[AGES[-1]] / medians[AGES[0]]:.2f} (target: at most 2)")
+    print(f"  for comparison, one append and fdatasync: {statistics.median(barrier):.2f} ms")
+    oldest = loops[AGES[-1]]
+    print(f"  journal of {AGES[-1]} iterations: {oldest.loop.journal.stat().st_size / files.MIB:.1f} MiB")
+    begun = time.perf_counter()
+    count = sum(1 for _ in journal.scan(oldest.loop.journal, oldest.loop.loop_id))
+    print(f"  reading it whole: {count} events in {time.perf_counter() - begun:.2f} s")
+    for writer in loops.values():
+        writer.close()
+
+
+def cpu(*command: str, cwd: Path) -> float:
+    """CPU milliseconds of one run of a program."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=cwd, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+
+
+def bench_startup(project: Project) -> None:
+    """The smallest of many: CPU time has a floor, and only noise above it."""
+    ralph = str(Path(sys.executable).with_name("ralph"))
+    commands = {
+        "python -c pass": (sys.executable, "-c", "pass"),
+        "ralph --help": (ralph, "--help"),
+        "ralph status": (ralph, "status"),
+    }
+    least = dict.fromkeys(commands, float("inf"))
+    for _ in range(25):
+        for name, command in commands.items():
+            least[name] = min(least[name], cpu(*command, cwd=project.root))
+    floor = least["python -c pass"]
+    active = len(read_registry(project.state).registry.active_loops)
+    print(f"Start-up, CPU ms, least of 25 (status shows {active} loops, one of them {AGES[-1]} iterations old)")
+    for name, target in (("python -c pass", 1.0), ("ralph --help", 4.0), ("ralph status", 6.0)):
+        print(f"  {name:<15} {least[name]:6.1f} ms   {least[name] / floor:4.1f}x (target: at most {target:g}x)")
+
+
+def bench_lock(project: Project) -> None:
+    path = project.state.registry_lock
+
+    def take() -> None:
+        with FileLock(path, timeout=5.0, what="bench"):
+            pass
+
+    alone = statistics.median(milliseconds(take) for _ in range(2000))
+    rivals = [subprocess.Popen([sys.executable, __file__, "hold", str(path)]) for _ in range(7)]
+    time.sleep(1.0)
+    waits = [milliseconds(take) for _ in range(200)]
+    for rival in rivals:
+        rival.kill()
+        rival.wait()
+    waits.sort()
+    print("Taking the registry's lock, ms")
+    print(f"  alone: median {alone:.3f}")
+    spread = f"median {waits[100]:.1f}, p95 {waits[190]:.1f}, max {waits[-1]:.1f}"
+    print(f"  against 7 others that hold it for 1 ms at a time: {spread}")
+
+
+def hold(path: Path) -> None:
+    while True:
+        with FileLock(path, timeout=30.0, what="bench"):
+            time.sleep(0.001)
+
+
+def machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if "model name" in line), "unknown")
+    return f"{os.cpu_count()} x {model}, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+def main() -> None:
+    print(f"Machine: {machine()}")
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_STATE_HOME"] = f"{place}/state"
+        project = make_project(Path(place) / "project")
+        bench_persist(project)
+        bench_startup(project)
+        bench_lock(project)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["hold"]:
+        hold(Path(sys.argv[2]))
+    main()

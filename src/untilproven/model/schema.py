@@ -1,0 +1,62 @@
+"""JSON Schema 2020-12 of everything that is written, made from the records themselves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from untilproven.model import checkpoint, events, iteration, receipt, registry, session, state, task, wire
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ID = "urn:untilproven:schema:{}:1"
+
+_RECORDS: dict[str, type[wire.Record]] = {
+    "checkpoint": checkpoint.Checkpoint,
+    "iteration": iteration.IterationRecord,
+    "receipt": receipt.Receipt,
+    "registry": registry.Registry,
+    "session": session.SessionLoopState,
+    "state": state.LoopState,
+    "task": task.Task,
+}
+
+
+def names() -> list[str]:
+    return sorted([*_RECORDS, "event"])
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The schema of one kind of file, or of a line of the journal."""
+    made = _events() if name == "event" else msgspec.json.schema(_RECORDS[name])
+    return {"$schema": DIALECT, "$id": _ID.format(name), **_walk(made, _open)}
+
+
+def _events() -> dict[str, Any]:
+    """One schema for each type of event, with the header's fields in each."""
+    made = msgspec.json.schema(events.Event)
+    header = msgspec.json.schema(events.Header)["$defs"]["Header"]
+    fields = {key: value for key, value in header["properties"].items() if key != "type"}
+    for option in made["anyOf"]:
+        body = made["$defs"][option["$ref"].rpartition("/")[2]]
+        body["properties"] = {**fields, **body["properties"]}
+        body["required"] = [*fields, *body["required"]]
+    return made
+
+
+def _walk(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    if isinstance(value, dict):
+        return change({key: _walk(item, change) for key, item in value.items()})
+    if isinstance(value, list):
+        return [_walk(item, change) for item in value]
+    return value
+
+
+def _open(node: dict[str, Any]) -> dict[str, Any]:
+    """Unknown keys are welcome, how they are carried is nobody's business, and `$` means the end of the text."""
+    properties = node.get("properties")
+    if isinstance(properties, dict):
+        node = {**node, "properties": {key: item for key, item in properties.items() if key != wire.RESERVED}}
+        node.pop("additionalProperties", None)
+    if isinstance(node.get("pattern"), str):
+        node = {**node, "pattern": node["pattern"].removesuffix(r"(?!\n)")}
+    return node

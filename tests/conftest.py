@@ -1,0 +1,32 @@
+"""Every test has a home of its own: nothing here touches the user's files."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from support import make_project
+from untilproven.store.layout import Project
+
+settings.register_profile(
+    "suite",
+    deadline=None,  # a noisy machine must not fail a property
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "RALPH_TRUST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path / "project")
