@@ -74,6 +74,7 @@ def test_tab_in_an_interactive_bash_completes_the_word(project: Project) -> None
 
 
 def test_options_and_choices_are_offered(project: Project) -> None:
+    assert "--help" in offered("-", cwd=project.root)
     assert "--json" in offered("doctor", "--", cwd=project.root)
     assert offered("completion", "", cwd=project.root) == ["bash", "zsh", "fish"]
 

@@ -53,6 +53,7 @@ def test_a_second_run_names_the_loop(project: Project) -> None:
     first = json.loads(ralph("migrate", "--json", cwd=project.root).stdout)["migrations"][0]
     again = ralph("migrate", cwd=project.root)
     assert (first["outcome"], first["registered"], first["shape"]) == ("migrated", True, "hook")
+    assert None not in first.values()
     assert again.returncode == 0
     assert f"already migrated as {first['loop_id']}" in again.stdout
 

@@ -94,6 +94,12 @@ def test_a_relative_home_never_makes_a_project_file_the_users_own(
     assert load(root).agent_cmd is None
 
 
+def test_a_relative_xdg_directory_is_ignored(root: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_file.write_text("commit = true\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert load(root).commit is True
+
+
 def test_the_users_own_link_is_followed_because_dotfiles_live_elsewhere(
     root: Path, user_file: Path, tmp_path: Path
 ) -> None:
@@ -130,6 +136,7 @@ def test_a_pyproject_that_does_not_mention_us_is_none_of_our_business(root: Path
     [
         ("\nmax_iteration = 5", 2, "max_iterations"),
         ("maxIterations = 5", 1, "max_iterations"),
+        ("MAX_ITERATIONS = 5", 1, "max_iterations"),
         ("max-cost = 5", 1, "max_cost"),
         ("[task]\n\ntime_out = '5m'", 3, "task.timeout"),
         ("[tsk]\ntimeout = '5m'", 1, "task"),

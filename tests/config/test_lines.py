@@ -96,6 +96,7 @@ def test_nothing_in_a_value_is_taken_for_a_key(tables: dict[str, dict[str, str]]
     "text",
     [
         "\n" + ".".join("a" * 500_000) + " = 1",
+        "\n" + ".".join("a" * 500_000),
         "\n[" + ".".join("a" * 500_000) + "]",
         "\na = " + "[" * 500_000,
         "\na = " + "{a=" * 300_000,

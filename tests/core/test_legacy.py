@@ -408,6 +408,25 @@ def test_a_version_2_state_is_taken_as_it_is_but_for_what_could_be_acted_on() ->
     }
 
 
+def test_what_another_runner_says_of_itself_does_not_reach_the_state() -> None:
+    said = {
+        "process": {"pid": 1, "start": "1", "boot_id": "b"},
+        "pid": 1,
+        "vouch": "code",
+        "started_with": "sha256:0",
+        "journal_seq": 99,
+        "iteration_in_progress": 6,
+        "resumed_as": "ralph-another-a1b2c3d4",
+        "working_directory": "/",
+        "migrated_from": "elsewhere",
+    }
+    state = converted({**V2, **said})
+    unset = said.keys() - {"working_directory", "migrated_from"}
+    assert all(getattr(state, name) is UNSET for name in unset)
+    assert (state.working_directory, state.migrated_from) == ("/project", ORIGIN.migrated_from)
+    assert kept(state).items() >= said.items()
+
+
 def test_a_paused_version_2_state_keeps_its_reason_to_be_paused() -> None:
     state = converted({**V2, "status": "paused", "pause_reason": "usage_limit", "resume_at": "2026-02-03T00:00:00Z"})
     assert (state.status, state.pause_reason) == (Status.PAUSED, PauseReason.USAGE_LIMIT)

@@ -266,8 +266,22 @@ def test_what_is_left_of_a_loop_that_never_began_is_cleared_away_and_nothing_els
     damaged = project.state.loops / "ralph-damaged-00000000"
     damaged.mkdir()
     (damaged / "events.jsonl").write_bytes(b"junk\n")
+    only_a_copy = project.state.loops / "ralph-copy-00000000"
+    (only_a_copy / "iterations").mkdir(parents=True)
+    (only_a_copy / "iterations" / "iteration-001.json").write_text("{}")
     check_stale_loops(project.state)
     assert not unborn.exists()
     assert bystander.exists()
     assert damaged.exists()
-    assert len(project.state.all_loops()) == 2
+    assert only_a_copy.exists()
+    assert len(project.state.all_loops()) == 3
+
+
+def test_a_loop_that_cannot_be_registered_is_not_left_behind(project: Project) -> None:
+    project.state.make()
+    (project.state.path / ".registry.json.tmp").mkdir()
+    with pytest.raises(StoreFailed):
+        create_state(project, "fix")
+    assert project.state.all_loops() == []
+    (project.state.path / ".registry.json.tmp").rmdir()
+    create_state(project, "fix").close()

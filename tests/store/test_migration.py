@@ -171,8 +171,9 @@ def test_a_loop_is_known_again_when_it_was_put_away(project: Project) -> None:
     assert one(project).outcome is Outcome.ALREADY
 
 
-def test_a_loop_that_was_carried_on_is_known_as_the_one_that_carries_it_on(project: Project) -> None:
-    write(project, {**HOOK, "status": "timeout"})
+@pytest.mark.parametrize("name", ["ralph-a-a1b2c3d4", "ralph-z-a1b2c3d4"])
+def test_a_loop_that_was_carried_on_is_known_as_the_one_that_carries_it_on(project: Project, name: str) -> None:
+    write(project, {**SYNC, "status": "timeout", "loopId": name})
     first = one(project)
     with continue_loop(project, str(first.loop_id)) as writer:
         assert one(project).loop_id == writer.state.loop_id

@@ -42,9 +42,8 @@ def answer(group: click.Group) -> int:
     """What the shell asks through the environment. Silent when it fails: the user is in the middle of a line."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415  every verb imports us
 
-    shell, _, instruction = os.environ[VARIABLE].partition("_")
-    shells = get_completion_class(shell)
-    if shells is None or instruction != "complete":
+    shells = get_completion_class(os.environ[VARIABLE].removesuffix("_complete"))
+    if shells is None:
         return 1
     try:
         click.echo(shells(group, {}, "ralph", VARIABLE).complete())

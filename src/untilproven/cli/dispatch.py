@@ -1,5 +1,6 @@
 """From words to a verb's module, and from whatever went wrong to an exit code."""
 
+import gc
 import importlib
 import os
 import sys
@@ -26,6 +27,7 @@ class Verbs(click.Group):
         command = importlib.import_module(f"untilproven.cli.{cmd_name}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"untilproven.cli.{cmd_name}.command is not a command")
+        gc.enable()
         return command
 
     def resolve_command(

@@ -1,5 +1,6 @@
 """The command line's front door: help without imports, then the verb, then its exit code."""
 
+import gc
 import sys
 
 from untilproven.cli import verbs
@@ -44,6 +45,8 @@ def run(argv: list[str]) -> int:
             argv = [verb, "--help"]
         case []:
             argv = ["status", "--brief"]
+    # Nothing that is made while modules load is garbage; the verb turns this on again.
+    gc.disable()
     from untilproven.cli.dispatch import dispatch  # noqa: PLC0415  click takes most of the start-up time
 
     return dispatch(argv)

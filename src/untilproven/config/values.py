@@ -1,6 +1,5 @@
 """What a setting may hold: read from TOML or from plain text, and written back so that it reads the same."""
 
-import math
 import re
 from collections.abc import Sequence
 from datetime import timedelta
@@ -129,7 +128,7 @@ def _count(raw: Any, minimum: int) -> int:
 def _money(raw: Any) -> float:
     if not isinstance(raw, int | float) or isinstance(raw, bool):
         raise ValueError(f"{_seen(raw)} is not an amount of dollars")  # noqa: TRY004
-    if not (raw > 0 and raw <= _LARGEST and math.isfinite(raw)):
+    if not 0 < raw <= _LARGEST:
         raise ValueError(f"{_seen(raw)} is not an amount of dollars above 0")
     return float(raw)
 

@@ -1,19 +1,18 @@
 """Slugs, loop ids and file names: what may become part of a path, and what is refused."""
 
 import re
-import unicodedata
 
 from untilproven.errors import InvalidName
 from untilproven.model.fields import LOOP_ID_PATTERN
 
 SLUG_LENGTH = 30
 LOOP_ID_LENGTH = 128
-_LOOP_ID = re.compile(LOOP_ID_PATTERN)
-_SUFFIX = re.compile(r"[a-f0-9]{8}")
 
 
 def slug(task: str) -> str:
     """A short ASCII name for a task; `task` when nothing readable is left of it."""
+    import unicodedata  # noqa: PLC0415  only a new loop needs it
+
     folded = unicodedata.normalize("NFKD", task).encode("ascii", "ignore").decode()
     words = re.sub(r"[^a-z0-9]+", "-", folded.lower()).strip("-")
     return words[:SLUG_LENGTH].strip("-") or "task"
@@ -21,14 +20,14 @@ def slug(task: str) -> str:
 
 def new_loop_id(task: str, suffix: str) -> str:
     """`ralph-{slug}-{uuid8}`; the caller brings the eight random hex digits."""
-    if not _SUFFIX.fullmatch(suffix):
+    if not re.fullmatch(r"[a-f0-9]{8}", suffix):
         raise InvalidName(f"a loop id ends in 8 hex digits, not in {quoted(suffix)}")
     return f"ralph-{slug(task)}-{suffix}"
 
 
 def loop_id(text: str) -> str:
     """Return a loop id that is safe as a file name, or refuse it by name."""
-    if len(text) > LOOP_ID_LENGTH or not _LOOP_ID.fullmatch(text):
+    if len(text) > LOOP_ID_LENGTH or not re.fullmatch(LOOP_ID_PATTERN, text):
         raise InvalidName(
             f"not a loop id: {quoted(text)}",
             hint="a loop id looks like ralph-fix-tests-a1b2c3d4; `ralph status --all` lists them",

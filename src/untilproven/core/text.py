@@ -3,9 +3,7 @@
 import re
 
 _CUT = "\n[... {} bytes cut ...]\n"
-_HARMFUL = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL
-)
+_HARMFUL = r"(?s)\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
 def cut(text: str, size: int) -> str:
@@ -21,4 +19,4 @@ def cut(text: str, size: int) -> str:
 
 def printable(text: str) -> str:
     """Text without escape sequences and control characters; line breaks and tabs stay."""
-    return _HARMFUL.sub("", text)
+    return text if text.isprintable() else re.sub(_HARMFUL, "", text)

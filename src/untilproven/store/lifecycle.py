@@ -4,7 +4,6 @@ import contextlib
 import getpass
 import os
 import secrets
-from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,11 +14,10 @@ from untilproven.core.stale import is_stale
 from untilproven.errors import Busy, Damaged, IllegalTransition, NoSuchLoop, RalphError, StoreFailed
 from untilproven.model import events
 from untilproven.model.registry import MAX_CONCURRENT_LOOPS, ActiveLoop
-from untilproven.model.state import LoopConfiguration
+from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import HAS_PROCESS, REGISTERED, Status
 from untilproven.store import clock, files, process, reader
-from untilproven.store.journal import LINE_LIMIT
-from untilproven.store.layout import Project, StateDirectory
+from untilproven.store.layout import LoopDirectory, Project, StateDirectory
 from untilproven.store.registry import OpenRegistry, open_registry
 from untilproven.store.vouch import Voucher
 from untilproven.store.writer import LoopWriter, create_loop, lock_of, open_loop, remove_loop
@@ -45,21 +43,30 @@ def create_state(
     """Source 000 create_state: cap check, id, directory, state file and registration under one lock."""
     directory = project.state
     directory.make()
-    with open_registry(directory, time=time) as registry:
-        _make_room(registry, time)
-        name = _unused_id(directory, task, loop_id)
-        state = new_state(
-            name,
-            task=task,
-            completion_criteria=completion_criteria,
-            configuration=configuration,
-            owner=owner(),
-            working_directory=str(project.root),
-            process=process.this_process(),
-            at=time(),
-        )
-        writer = create_loop(directory, state, time=time)
-        registry.register_loop(writer.state)
+    with contextlib.ExitStack() as undo:
+        with open_registry(directory, time=time) as registry:
+            make_room(registry, time)
+            state = new_state(
+                _unused_id(directory, task, loop_id),
+                task=task,
+                completion_criteria=completion_criteria,
+                configuration=configuration,
+                owner=owner(),
+                working_directory=str(project.root),
+                process=process.this_process(),
+                at=time(),
+            )
+            writer = _made(directory, state, undo, time)
+            registry.register_loop(writer.state)
+        undo.pop_all()
+    return writer
+
+
+def _made(directory: StateDirectory, state: LoopState, undo: contextlib.ExitStack, time: clock.Clock) -> LoopWriter:
+    """A new loop that vanishes again if it cannot be registered."""
+    writer = create_loop(directory, state, time=time)
+    undo.callback(remove_loop, writer.loop)
+    undo.callback(writer.close)
     return writer
 
 
@@ -72,21 +79,23 @@ def continue_loop(
 ) -> LoopWriter:
     """A new loop that carries on from one that crashed, failed or was aborted, in its slot if it still has one."""
     directory = project.state
-    with open_registry(directory, time=time) as registry, open_loop(directory, loop_id, time=time) as old:
-        state = continued_state(
-            old.state,
-            _unused_id(directory, old.state.task or "task", None),
-            process=process.this_process(),
-            at=time(),
-            configuration=configuration,
-        )
-        if any(entry.loop_id == loop_id for entry in registry.active):
-            registry.deregister_loop(loop_id)
-        else:
-            _make_room(registry, time)
-        writer = create_loop(directory, state, time=time)
-        old.record(events.LoopContinued(resumed_as=state.loop_id))
-        registry.register_loop(writer.state)
+    with contextlib.ExitStack() as undo:
+        with open_registry(directory, time=time) as registry, open_loop(directory, loop_id, time=time) as old:
+            state = continued_state(
+                old.state,
+                _unused_id(directory, old.state.task or "task", None),
+                process=process.this_process(),
+                at=time(),
+                configuration=configuration,
+            )
+            if any(entry.loop_id == loop_id for entry in registry.active):
+                registry.deregister_loop(loop_id)
+            else:
+                make_room(registry, time)
+            writer = _made(directory, state, undo, time)
+            registry.register_loop(writer.state)
+            old.record(events.LoopContinued(resumed_as=state.loop_id))
+        undo.pop_all()
     return writer
 
 
@@ -99,7 +108,7 @@ def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now)
             raise IllegalTransition(f"{loop_id} is {writer.state.status}; only a loop that was running is taken over")
         if all(entry.loop_id != loop_id for entry in registry.active):
             # Its process died after it was made and before it was registered.
-            _make_room(registry, time)
+            make_room(registry, time)
             registry.register_loop(writer.state)
         me = process.this_process()
         vouch = Voucher(directory.home).code(loop_id, writer.state.started_with or "", me)
@@ -160,18 +169,22 @@ def _clear_unborn(registry: OpenRegistry) -> None:
     Loops are made under the registry's lock, which is ours now, so none of them is still being made.
     """
     for loop in registry.directory.all_loops():
-        if not loop.state.exists() and not _has_a_line(loop.journal):
+        if _never_began(loop):
             remove_loop(loop)
 
 
-def _has_a_line(journal: Path) -> bool:
+def _never_began(loop: LoopDirectory) -> bool:
+    """Whether all there is are empty directories, a lock and a first line that was never finished."""
+    unfinished = {loop.lock, loop.journal, loop.path / ".state.json.tmp", loop.path / ".state.json.bak.tmp"}
     try:
-        with files.open_regular(journal) as file:
-            return file.readline(LINE_LIMIT).endswith(b"\n") or file.tell() == LINE_LIMIT
+        if any(path.is_symlink() or not (path.is_dir() or path in unfinished) for path in loop.path.rglob("*")):
+            return False
+        with files.open_regular(loop.journal) as file:
+            return b"\n" not in file.read()
     except FileNotFoundError:
-        return False
-    except RalphError:
         return True
+    except (OSError, RalphError):
+        return False
 
 
 def _marked_crashed(registry: OpenRegistry, entry: ActiveLoop, seen: reader.LoopView, time: clock.Clock) -> bool:
@@ -197,7 +210,7 @@ def _held(directory: StateDirectory, loop_id: str) -> bool:
         return True
 
 
-def _make_room(registry: OpenRegistry, time: clock.Clock) -> None:
+def make_room(registry: OpenRegistry, time: clock.Clock) -> None:
     """Refuse a fifth loop, unless one of the four has ended, has crashed, or was never ours."""
     survey = _survey(registry, time)
     if len(registry.active) < MAX_CONCURRENT_LOOPS:

@@ -19,8 +19,7 @@ from untilproven.model.state import LoopState
 from untilproven.model.status import TERMINAL, Status
 from untilproven.store import clock, files, reader
 from untilproven.store.layout import STATE_DIRECTORY, LoopDirectory, Project, StateDirectory
-from untilproven.store.lifecycle import _make_room as make_room
-from untilproven.store.lifecycle import owner
+from untilproven.store.lifecycle import make_room, owner
 from untilproven.store.registry import OpenRegistry, open_registry, read_registry
 from untilproven.store.writer import create_loop, remove_loop
 

@@ -1,0 +1,212 @@
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from support import ralph, run_iteration
+from untilproven.cli.main import run
+from untilproven.model.fields import PauseReason
+from untilproven.model.status import Status
+from untilproven.store.layout import Project
+from untilproven.store.lifecycle import continue_loop, create_state
+
+
+@pytest.fixture
+def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.chdir(project.root)
+    return project
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    run([*words, "--json"])
+    decoded = msgspec.json.decode(capsys.readouterr().out)
+    assert isinstance(decoded, dict)
+    return decoded
+
+
+def test_the_table_shows_loops_slots_and_communication_paths(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    first = create_state(here, "fix the\nfirst \x1b[31mthing")
+    run_iteration(first, 1)
+    second = create_state(here, "second")
+    second.transition_status(Status.PAUSED, pause_reason=PauseReason.GATE)
+    assert run(["status"]) == 0
+    shown = capsys.readouterr()
+    assert "LOOP" in shown.out.splitlines()[0]
+    row = next(line for line in shown.out.splitlines() if first.state.loop_id in line)
+    assert "running" in row
+    assert "1/200" in row
+    assert "fix the first thing" in row
+    assert "\x1b" not in shown.out
+    assert "paused (gate)" in shown.out
+    assert "2 of 4 slots used, 2 free; communication paths between them: 1" in shown.err
+
+
+def test_as_json_it_is_one_document(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    loops = [create_state(here, f"task {number}") for number in range(3)]
+    shown = json_of(capsys, "status")
+    assert [row["loop_id"] for row in shown["loops"]] == [loop.state.loop_id for loop in loops]  # type: ignore[attr-defined]
+    assert (shown["slots_used"], shown["free_slots"], shown["communication_paths"]) == (3, 1, 3)
+    assert shown["damage"] == []
+
+
+def test_nothing_running_is_said_and_is_no_error(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["status"]) == 0
+    assert "no loop is active" in capsys.readouterr().err
+    assert run([]) == 0
+    assert "To begin" in capsys.readouterr().out
+    assert not here.state.path.exists()
+
+
+def test_all_also_shows_what_ended_and_what_was_put_away(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with create_state(here, "done") as writer:
+        writer.transition_status(Status.ABORTED)
+    name = writer.state.loop_id
+    assert json_of(capsys, "status")["loops"] == []
+    assert [row["loop_id"] for row in json_of(capsys, "status", "--all")["loops"]] == [name]  # type: ignore[attr-defined]
+    assert run(["archive", name]) == 0
+    capsys.readouterr()
+    assert [row["status"] for row in json_of(capsys, "status", "--all")["loops"]] == ["aborted"]  # type: ignore[attr-defined]
+
+
+def test_one_loop_is_shown_with_what_it_did_and_cost(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with create_state(here, "fix") as writer:
+        run_iteration(writer, 1)
+    assert run(["status", writer.state.loop_id]) == 0
+    shown = capsys.readouterr().out
+    assert "last check  pytest -q failed, iteration 1" in shown
+    assert "$0.0100; 1,000 tokens" in shown
+    assert str(writer.loop.path) in shown
+    detail = json_of(capsys, "status", writer.state.loop_id)
+    assert detail["state"] == msgspec.json.decode(writer.loop.state.read_bytes())
+
+
+def test_the_id_of_a_continued_loop_leads_to_its_successor(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with create_state(here, "fix") as old:
+        old.transition_status(Status.FAILED)
+    with continue_loop(here, old.state.loop_id) as new:
+        detail = json_of(capsys, "status", old.state.loop_id)
+        assert (detail["asked"], detail["loop_id"]) == (old.state.loop_id, new.state.loop_id)
+
+
+def test_damage_is_shown_with_what_could_be_read_and_exit_1(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with create_state(here, "fix") as writer:
+        run_iteration(writer, 1)
+        writer.loop.state.write_bytes(b"junk")
+        assert run(["status"]) == 1
+        shown = capsys.readouterr()
+        assert "1/200" in shown.out
+        assert "state.json is not valid" in shown.err
+
+
+def test_a_dead_loop_is_seen_marked_and_cleaned_up(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["status", "--check-stale"]) == 0
+    assert "no loop has crashed" in capsys.readouterr().err
+    with create_state(here, "fix") as writer:
+        writer.transition_status(Status.CRASHED)
+    assert run(["status", "--check-stale"]) == 0
+    assert "free its slot with --cleanup" in capsys.readouterr().err
+    shown = json_of(capsys, "status", "--check-stale", "--cleanup")
+    assert shown["stale"] == [{"loop_id": writer.state.loop_id, "removed": True}]
+    assert shown["free_slots"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["status", "--cleanup"], "goes with --check-stale"),
+        (["status", "../../etc"], "not a loop id"),
+        (["status", "ralph-none-00000000"], "there is no loop"),
+        (["status", "ralph-none-00000000", "--all"], "name one LOOP"),
+        (["status", "--nonsense"], "No such option"),
+        (["statsu"], "did you mean `ralph status`"),
+        (["frobnicate"], "`ralph help all` lists the verbs"),
+        (["archive"], "name the loops"),
+        (["state", "rebuild"], "Missing argument"),
+        (["schema", "nonsense"], "is not one of"),
+    ],
+)
+def test_a_mistake_is_explained_and_exits_with_2(
+    here: Project, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert run(words) == 2
+    assert said in capsys.readouterr().err
+    assert run([*words, "--json"]) == 2
+    error = msgspec.json.decode(capsys.readouterr().out)["error"]
+    assert error["exit_code"] == 2
+    assert error["message"]
+
+
+def test_every_documented_schema_prints(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("state", "registry", "checkpoint", "task", "event", "config", "receipt"):
+        assert run(["schema", name]) == 0
+        assert "2020-12" in msgspec.json.decode(capsys.readouterr().out)["$schema"]
+
+
+def test_rebuild_says_what_it_did(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    with create_state(here, "fix") as writer:
+        run_iteration(writer, 1)
+    name = writer.state.loop_id
+    assert run(["state", "rebuild", name]) == 0
+    assert "all of it was right" in capsys.readouterr().out
+    writer.loop.state.unlink()
+    assert json_of(capsys, "state", "rebuild", name)["changed"] == ["state.json"]
+    with writer.loop.journal.open("ab") as file:
+        file.write(b"junk\n")
+    assert run(["state", "rebuild", name]) == 1
+    assert "line 6" in capsys.readouterr().err
+
+
+def test_archive_moves_all_that_ended(here: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["archive", "--all"]) == 0
+    assert "nothing to put away" in capsys.readouterr().err
+    with create_state(here, "fix") as writer:
+        writer.transition_status(Status.FAILED)
+    moved = json_of(capsys, "archive", "--all")["archived"]
+    assert moved == [{"loop_id": writer.state.loop_id, "path": str(here.state.archive / writer.state.loop_id)}]
+
+
+def test_help_and_version_need_no_project(tmp_path: Path) -> None:
+    assert "Usage: ralph" in ralph("--help", cwd=tmp_path).stdout
+    assert "Exit codes" in ralph("help", "all", cwd=tmp_path).stdout
+    assert "check-stale" in ralph("help", "status", cwd=tmp_path).stdout
+    assert ralph("--version", cwd=tmp_path).stdout.startswith("untilproven ")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(here: Project) -> None:
+    done = subprocess.run(
+        ["sh", "-c", "ralph schema state | head -c 10; echo ${PIPESTATUS:-0}"],
+        cwd=here.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+def test_an_internal_error_leaves_a_report_to_paste(
+    here: Project, own_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("untilproven.watch.loops.overview", broken)
+    assert run(["status"]) == 3
+    shown = capsys.readouterr().err
+    (report,) = (own_home / ".local/state/untilproven/reports").iterdir()
+    assert str(report) in shown
+    assert "ZeroDivisionError: on purpose" in report.read_text()
+    assert "Traceback" not in shown
+    assert run(["status", "--json"]) == 3
+    assert msgspec.json.decode(capsys.readouterr().out)["error"]["kind"] == "internal"
+
+
+def test_a_directory_that_vanished_is_said(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec ralph status'], cwd=gone, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "moved or deleted" in done.stderr
