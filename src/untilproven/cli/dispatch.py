@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untilproven.cli import output, verbs
-from untilproven.errors import RalphError, UsageError
+from untilproven.errors import UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,37 +56,18 @@ def ralph() -> None:
 
 
 def dispatch(argv: list[str]) -> int:
-    """Run a verb; the one place where errors become exit codes."""
+    """Run a verb and return its exit code; a mistake in its words is a UsageError."""
     if os.environ.get("_RALPH_COMPLETE"):
         from untilproven.cli.completion import answer  # noqa: PLC0415  only a TAB needs it
 
         return answer(ralph)
-    as_json = "--json" in argv
     try:
-        result = ralph.main(args=argv, prog_name="ralph", standalone_mode=False, color=_color())
-    except RalphError as error:
-        output.error(error, as_json=as_json)
-        return error.exit_code
+        result = ralph.main(args=argv, prog_name="ralph", standalone_mode=False, color=output.wants_color(sys.stdout))
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        return 130
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None
     except click.ClickException as error:
         context = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "ralph"
-        output.error(UsageError(error.format_message(), hint=f"see `{context} --help`"), as_json=as_json)
-        return 2
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain about it on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # noqa: BLE001  what nobody foresaw becomes a report, not a traceback
-        from untilproven.cli.report import internal_error  # noqa: PLC0415
-
-        return internal_error(error, argv, as_json=as_json)
+        raise UsageError(error.format_message(), hint=f"see `{context} --help`") from error
     return result if isinstance(result, int) else 0
-
-
-def _color() -> bool | None:
-    if os.environ.get("NO_COLOR"):
-        return False
-    return True if os.environ.get("FORCE_COLOR") else None

@@ -1,6 +1,7 @@
 """The command line's front door: help without imports, then the verb, then its exit code."""
 
 import gc
+import os
 import sys
 
 from untilproven.cli import verbs
@@ -43,10 +44,19 @@ def run(argv: list[str]) -> int:
             return 0
         case ["help", verb]:
             argv = [verb, "--help"]
-        case []:
-            argv = ["status", "--brief"]
-    # Nothing that is made while modules load is garbage; the verb turns this on again.
+    # Nothing that is made while modules load is garbage; a verb turns this on again.
     gc.disable()
-    from untilproven.cli.dispatch import dispatch  # noqa: PLC0415  click takes most of the start-up time
+    from untilproven.cli.handler import handled  # noqa: PLC0415  help needs none of it
+
+    return handled(argv, lambda: _act(argv))
+
+
+def _act(argv: list[str]) -> int:
+    if argv in ([], ["status"]) and "_RALPH_COMPLETE" not in os.environ:
+        # The commonest question has no words to parse, so the parser, half of its cost, stays away.
+        from untilproven.cli import here, overview  # noqa: PLC0415
+
+        return overview.show(here.project().state, welcome=not argv)
+    from untilproven.cli.dispatch import dispatch  # noqa: PLC0415
 
     return dispatch(argv)
