@@ -119,6 +119,7 @@ def _still_true(project: Project, fact: dict[str, object]) -> None:
     if fact["what"] == "iteration":
         assert isinstance(fact["number"], int)
         assert seen.state.iteration >= fact["number"]
+        assert seen.directory.iteration(fact["number"]).is_file()
     if fact["what"] == "ended":
         assert seen.state.status == fact["status"]
 

@@ -241,6 +241,18 @@ def test_a_torn_line_is_dropped_with_a_warning_event(project: Project) -> None:
     assert (repaired["type"], repaired["dropped_bytes"]) == ("journal.repaired", 17)
 
 
+def test_opening_makes_good_what_a_kill_left_undone(project: Project) -> None:
+    """Killed after the journal's line and before the files that are derived from it."""
+    with create_state(project, "fix") as writer:
+        run_iteration(writer, 1)
+        state, record = writer.loop.state.read_bytes(), writer.loop.iteration(1).read_bytes()
+        writer.loop.state.unlink()
+        writer.loop.iteration(1).unlink()
+    open_loop(project.state, writer.state.loop_id).close()
+    assert writer.loop.state.read_bytes() == state
+    assert writer.loop.iteration(1).read_bytes() == record
+
+
 def test_adoption_keeps_the_id_takes_the_process_and_discards_what_was_unfinished(project: Project) -> None:
     with create_state(project, "fix") as writer:
         run_iteration(writer, 1)

@@ -12,24 +12,20 @@ from untilproven.store.vouch import digest
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """What a journal says. `state` is None when it holds no usable beginning.
-
-    `started_with` is the digest of the beginning as it stands there now, whatever it claims about itself.
-    """
+    """What a journal says. `state` is None when it holds no usable beginning."""
 
     state: LoopState | None
     seq: int
+    last_finished: int
     damage: tuple[str, ...]
     torn: journal.Torn | None
-    started_with: str
 
 
 def replay_journal(loop: LoopDirectory) -> Replay:
     """Apply every line of the journal; what does not follow is reported and skipped."""
     state: LoopState | None = None
-    seq, torn = 0, None
+    seq, last_finished, torn = 0, 0, None
     damage: list[str] = []
-    started_with = ""
     try:
         for found in journal.scan(loop.journal, loop.loop_id):
             if isinstance(found, journal.Damage):
@@ -37,20 +33,27 @@ def replay_journal(loop: LoopDirectory) -> Replay:
             elif isinstance(found, journal.Torn):
                 torn = found
             else:
-                if state is None and isinstance(found.event, events.LoopStarted):
-                    started_with = digest(found.event.state)
                 seq = found.header.seq
                 state = _applied(state, found, damage)
+                if isinstance(found.event, events.IterationFinished):
+                    last_finished = found.event.iteration
     except FileNotFoundError:
         damage.append("events.jsonl is missing")
+    except OSError as error:
+        damage.append(f"events.jsonl cannot be read: {error.strerror}")
     except RalphError as error:
         damage.append(error.message)
-    return Replay(state, seq, tuple(damage), torn, started_with)
+    return Replay(state, seq, last_finished, tuple(damage), torn)
 
 
 def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) -> LoopState | None:
     try:
-        return apply(state, entry)
+        applied = apply(state, entry)
     except RalphError as error:
         damage.append(f"events.jsonl seq {entry.header.seq}: {error.message}")
         return state
+    if isinstance(entry.event, events.LoopStarted) and digest(entry.event.state) != entry.event.started_with:
+        # Somebody rewrote the beginning; nobody vouches for it any more.
+        damage.append("events.jsonl: the loop's beginning is not what was written")
+        return msgspec.structs.replace(applied, vouch=msgspec.UNSET)
+    return applied

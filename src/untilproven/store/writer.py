@@ -2,14 +2,12 @@
 
 import contextlib
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
 
 from untilproven.core import projection
-from untilproven.core.folding import iteration_record
 from untilproven.core.text import cut
 from untilproven.core.transition import move
 from untilproven.errors import Damaged, Foreign, NoSuchLoop
@@ -21,6 +19,7 @@ from untilproven.store import clock, files, reader
 from untilproven.store.journal import JournalWriter
 from untilproven.store.layout import LoopDirectory, StateDirectory
 from untilproven.store.lock import FileLock
+from untilproven.store.records import write_all_records, write_record
 from untilproven.store.registry import open_registry
 from untilproven.store.replay import replay_journal
 from untilproven.store.vouch import Voucher, digest
@@ -67,7 +66,7 @@ class LoopWriter:
             state = projection.apply(state, entry)
         self._journal.append(entries, durable=durable)
         self._state = state
-        self._write_state()
+        self.write_state()
         for entry in entries:
             self._note(entry)
         return self.state
@@ -146,7 +145,8 @@ class LoopWriter:
         self._journal.close()
         self._lock.release()
 
-    def _write_state(self) -> None:
+    def write_state(self) -> None:
+        """Bring state.json in line with the journal."""
         # The journal is the durable copy; this one is made again from it if it is lost.
         files.replace(self.loop.state, wire.encode_pretty(self.state), durable=False, keep_previous=self._state_is_good)
         self._state_is_good = True
@@ -158,7 +158,7 @@ class LoopWriter:
         self._iteration.append(entry)
         if isinstance(entry.event, events.IterationFinished):
             number = entry.event.iteration
-            write_iteration(self.loop, number, self._iteration)
+            write_record(self.loop, number, self._iteration)
             self._iteration = []
 
     def __enter__(self) -> Self:
@@ -168,14 +168,6 @@ class LoopWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def write_iteration(loop: LoopDirectory, number: int, entries: list[events.Entry]) -> Path:
-    """Write the full record of one iteration; it can be made again from the journal."""
-    path = loop.iteration(number)
-    record = iteration_record(loop.loop_id, number, entries)
-    files.replace(path, wire.encode_pretty(record), durable=False)
-    return path
 
 
 def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopWriter:
@@ -196,7 +188,7 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
                 f"the journal of {loop_id} cannot be continued: " + "; ".join(replay.damage),
                 hint=f"the last state can still be seen: ralph status {loop_id}",
             )
-        if replay.started_with != seen.state.started_with:
+        if not Voucher(directory.home).vouches(replay.state):
             raise foreign(loop_id)
         journal = JournalWriter(loop.journal, loop_id, seq=replay.seq)
         writer = LoopWriter(directory, loop, lock, journal, replay.state, time)
@@ -209,6 +201,10 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
                     dropped_text=replay.torn.data[:200].decode("utf-8", "replace"),
                 )
             )
+        if seen.source != loop.state.name:
+            writer.write_state()
+        if replay.last_finished and not loop.iteration(replay.last_finished).exists():
+            write_all_records(loop)
         undo.pop_all()
         return writer
 
