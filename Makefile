@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test lint demo bench-store race kill clean
+.PHONY: help setup test lint demo docs bench-store race kill clean
 
 help:
 	@echo "make demo         see it at work, no key and no network needed"
@@ -11,6 +11,7 @@ help:
 	@echo "make race         8 processes register at once, 200 rounds"
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
+	@echo "make docs         write the reference pages again"
 
 setup: $(READY)
 
@@ -40,3 +41,9 @@ kill: $(READY)
 
 bench-store: $(READY)
 	$(BIN)/python bench/store.py
+
+demo: $(READY)
+	@$(BIN)/python demo/demo.py
+
+docs: $(READY)
+	$(BIN)/python docs/generate.py

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+__all__ = ["UTC", "Clock", "from_timestamp", "now"]
+
 Clock = Callable[[], datetime]
 
 

@@ -99,8 +99,8 @@ class Detail(msgspec.Struct, frozen=True):
             ("status", describe_status(view)),
             ("iteration", f"{state.iteration} of {(state.configuration or LoopConfiguration()).max_iterations}"),
             ("process", describe_process(view)),
-            ("started", f"{state.started_at or 'unknown'} ({ago(state.started_at)})"),
-            ("last seen", f"{state.last_updated or 'unknown'} ({ago(state.last_updated)})"),
+            ("started", moment(state.started_at)),
+            ("last seen", moment(state.last_updated)),
             *_history(state),
             *_money(state.metrics or LoopMetrics()),
             ("directory", str(view.directory.path)),
@@ -189,10 +189,14 @@ def one_line(text: str) -> str:
     return flat if len(flat) <= _TASK_SHOWN else flat[: _TASK_SHOWN - 3] + "..."
 
 
-def ago(moment: datetime | UnsetType) -> str:
-    if not moment:
+def moment(at: datetime | UnsetType) -> str:
+    return f"{at.astimezone(clock.UTC):%Y-%m-%d %H:%M:%S} UTC ({ago(at)})" if at else "unknown"
+
+
+def ago(at: datetime | UnsetType) -> str:
+    if not at:
         return "unknown"
-    seconds = int((clock.now() - moment).total_seconds())
+    seconds = int((clock.now() - at).total_seconds())
     if seconds < -_CLOCK_SLACK:
         return "in the future"
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
