@@ -7,10 +7,12 @@ EVERYDAY: dict[str, str] = {
 }
 
 THE_REST: dict[str, str] = {
+    "abort": "end a loop and free its slot",
     "archive": "put ended loops away",
     "completion": "print a completion script for your shell",
     "init": "write a ralph.toml to start from",
     "migrate": "bring a legacy current-loop.json into the registry",
+    "pause": "set a loop aside",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",
     "trust": "allow this project's settings to run commands",

@@ -13,6 +13,7 @@ from untilproven.core.beginning import continued_state, new_state
 from untilproven.core.stale import is_stale
 from untilproven.errors import Busy, Damaged, IllegalTransition, NoSuchLoop, RalphError, StoreFailed
 from untilproven.model import events
+from untilproven.model.fields import PauseReason
 from untilproven.model.registry import MAX_CONCURRENT_LOOPS, ActiveLoop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import HAS_PROCESS, REGISTERED, Status
@@ -117,6 +118,27 @@ def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now)
         registry.update_heartbeat(writer.state)
         undo.pop_all()
     return writer
+
+
+def abort_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopState:
+    """End a loop that nobody runs, and free its slot. One that is being run is refused as busy."""
+    with open_loop(directory, loop_id, time=time) as writer:
+        match writer.state.status:
+            case Status.CRASHED:
+                with open_registry(directory, time=time) as registry:
+                    if any(entry.loop_id == loop_id for entry in registry.active):
+                        registry.deregister_loop(loop_id)
+                return writer.state
+            case Status.COMPLETING:
+                return writer.transition_status(Status.FAILED, reason="aborted_by_user")
+            case _:
+                return writer.transition_status(Status.ABORTED, reason="aborted_by_user")
+
+
+def pause_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopState:
+    """Set a loop aside whose process is gone: it keeps its slot and is not marked crashed."""
+    with open_loop(directory, loop_id, time=time) as writer:
+        return writer.transition_status(Status.PAUSED, reason="paused by the user", pause_reason=PauseReason.USER)
 
 
 def check_stale_loops(
