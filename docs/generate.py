@@ -24,7 +24,7 @@ def settings() -> str:
         "Made from `src/untilproven/model/settings.py` by `make docs`; do not edit.",
         "",
         "Each later layer wins: defaults, the user's `~/.config/untilproven/config.toml`, the project's `ralph.toml`",
-        "(or `[tool.untilproven]` in `pyproject.toml`), the environment, flags. `ralph config --origin` says which won.",
+        "(or `[tool.untilproven]` in `pyproject.toml`), the environment, flags. `ralph config --origin` tells which.",
         "A setting marked in the last column is ignored in a project's file until you have said `ralph trust`.",
         "",
     ]

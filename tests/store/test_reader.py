@@ -5,8 +5,8 @@ import pytest
 
 from support import run_iteration
 from untilproven.errors import Damaged, Foreign, InvalidName, NoSuchLoop
-from untilproven.model import wire
-from untilproven.store import files, reader
+from untilproven.model import events, wire
+from untilproven.store import files, reader, replay
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import create_state
 from untilproven.store.writer import LoopWriter
@@ -84,6 +84,30 @@ def test_a_state_that_lags_behind_the_journal_is_brought_up_to_date(project: Pro
     seen = reader.view(project.state, writer.state.loop_id)
     assert seen.state == writer.state
     assert seen.damage == ()
+
+
+def test_steps_that_need_not_survive_wait_in_the_journal_and_readers_see_them(
+    project: Project, writer: LoopWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = writer.loop.state.read_bytes()
+    writer.record(events.IterationStarted(iteration=3), durable=False)
+    assert writer.loop.state.read_bytes() == before
+    monkeypatch.setattr(replay, "replay_journal", None)  # the last lines must do
+    seen = reader.view(project.state, writer.state.loop_id)
+    assert seen.state.iteration_in_progress == 3
+    assert (seen.state, seen.damage) == (writer.state, ())
+
+
+def test_last_lines_with_a_gap_or_junk_among_them_are_not_guessed_at(project: Project, writer: LoopWriter) -> None:
+    old = writer.loop.state.read_bytes()
+    run_iteration(writer, 3)
+    writer.loop.state.write_bytes(old)
+    lines = writer.loop.journal.read_bytes().splitlines(keepends=True)
+    writer.loop.journal.write_bytes(b"".join([*lines[:-2], b"junk\n", lines[-1]]))
+    seen = reader.view(project.state, writer.state.loop_id)
+    assert seen.state.iteration == 3
+    assert any("not readable" in line for line in seen.damage)
+    assert any("missing before it" in line for line in seen.damage)
 
 
 def test_a_journal_that_lost_its_end_is_reported(project: Project, writer: LoopWriter) -> None:

@@ -319,6 +319,6 @@ def test_at_every_moment_the_state_is_the_replay_of_the_journal(
                 assert writer.state.status is status
             replayed = replay_journal(writer.loop)
             assert replayed.damage == ()
-            assert replayed.state == writer.state == on_disk(writer)
+            assert replayed.state == writer.state == reader.view(project.state, writer.state.loop_id).state
             held = writer.state.status not in TERMINAL or writer.state.status is Status.CRASHED
             assert (writer.state.loop_id in registered(project)) == held

@@ -52,21 +52,15 @@ def look(directory: StateDirectory, loop: LoopDirectory) -> LoopView:
     damage: list[str] = []
     state, source = _stored(loop, damage)
     if state is None or _behind(state, loop, damage):
-        from untilproven.store.replay import replay_journal  # noqa: PLC0415  seldom needed, and `status` must be quick
+        # Seldom more than the last line or two, and `status` must be quick, so what this needs is imported here.
+        from untilproven.store.replay import brought_up_to_date  # noqa: PLC0415
 
-        replay = replay_journal(loop)
-        damage.extend(replay.damage)
-        if replay.state is None and not replay.damage:
-            damage.append("events.jsonl holds no usable line")
-        if replay.state is None and state is None:
-            raise Damaged(
-                f"the state of {loop.loop_id} cannot be read: " + "; ".join(damage),
-                hint=f"the files are untouched in {loop.path}; iterations/ and checkpoints/ may still be good",
-            )
-        if replay.state is not None:
-            state, source = replay.state, "events.jsonl"
+        state, source = brought_up_to_date(loop, state, damage), loop.journal.name
     if state is None:
-        raise Damaged(f"the state of {loop.loop_id} cannot be read")
+        raise Damaged(
+            f"the state of {loop.loop_id} cannot be read: " + "; ".join(damage),
+            hint=f"the files are untouched in {loop.path}; iterations/ and checkpoints/ may still be good",
+        )
     mine = Voucher(directory.home).vouches(state)
     return LoopView(
         directory=loop,
@@ -113,7 +107,7 @@ def _decoded(path: Path, loop_id: str, damage: list[str]) -> LoopState | None:
 
 
 def _behind(state: LoopState, loop: LoopDirectory, damage: list[str]) -> bool:
-    """Whether the journal knows more: a writer was killed between the two, or the copy is an old one."""
+    """Whether the journal knows more: a step that did not need to survive, a kill between the two, an old copy."""
     try:
         newest = last_seq(loop.journal)
     except FileNotFoundError:
@@ -133,14 +127,19 @@ class _Seq(msgspec.Struct):
 
 def last_seq(path: Path) -> int | None:
     """The number of the journal's newest whole line; None if it cannot be told from the end of the file."""
-    with files.open_regular(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - _TAIL, 0))
-        lines = file.read(_TAIL).split(b"\n")[:-1]
+    lines = last_lines(path)
     try:
         return msgspec.json.decode(lines[-1], type=_Seq).seq if lines else None
     except wire.UNREADABLE:
         return None
+
+
+def last_lines(path: Path) -> list[bytes]:
+    """The whole lines at the end of a journal, without reading all of it; the first may be cut."""
+    with files.open_regular(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL, 0))
+        return file.read(_TAIL).split(b"\n")[:-1]
 
 
 def _written_at(loop: LoopDirectory) -> float:

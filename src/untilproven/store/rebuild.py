@@ -41,7 +41,7 @@ def rebuild(directory: StateDirectory, loop_id: str) -> Rebuilt:
         changed, state = [], replay.state
         if _differs(seen, state):
             files.replace(
-                loop.state, wire.encode_pretty(state), durable=True, keep_previous=seen.source == "state.json"
+                loop.state, wire.encode(state) + b"\n", durable=True, keep_previous=seen.source == "state.json"
             )
             changed.append("state.json")
         records = write_all_records(loop)

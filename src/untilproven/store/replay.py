@@ -4,10 +4,11 @@ import msgspec
 
 from untilproven.core.projection import apply
 from untilproven.errors import RalphError
-from untilproven.model import events
+from untilproven.model import events, wire
 from untilproven.model.state import LoopState
 from untilproven.store import journal
 from untilproven.store.layout import LoopDirectory
+from untilproven.store.reader import last_lines
 from untilproven.store.vouch import digest
 
 
@@ -57,3 +58,38 @@ def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) ->
         damage.append("events.jsonl: the loop's beginning is not what was written")
         return msgspec.structs.replace(applied, vouch=msgspec.UNSET)
     return applied
+
+
+def brought_up_to_date(loop: LoopDirectory, state: LoopState | None, damage: list[str]) -> LoopState | None:
+    """A stored state with what the journal knows beyond it; the whole journal when there is none, or a gap."""
+    newer = _with_tail(loop, state) if state is not None else None
+    if newer is not None:
+        return newer
+    replay = replay_journal(loop)
+    damage.extend(replay.damage)
+    if replay.state is None and not replay.damage:
+        damage.append("events.jsonl holds no usable line")
+    return replay.state or state
+
+
+def _with_tail(loop: LoopDirectory, state: LoopState) -> LoopState | None:
+    """The state with the journal's last lines applied, if they can all be read and follow on it without a gap."""
+    try:
+        entries = [_entry(line) for line in last_lines(loop.journal)]
+        newer = [entry for entry in entries[1:] if entry is None or entry.header.seq > (state.journal_seq or 0)]
+        for entry in newer:
+            if entry is None or entry.header.loop_id != loop.loop_id:
+                return None
+            if entry.header.seq != (state.journal_seq or 0) + 1:
+                return None
+            state = apply(state, entry)
+    except (OSError, RalphError):
+        return None
+    return state if newer else None
+
+
+def _entry(line: bytes) -> events.Entry | None:
+    try:
+        return journal.decode(line)
+    except wire.UNREADABLE:
+        return None

@@ -56,9 +56,10 @@ class LoopWriter:
         return self._state
 
     def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
-        """Remember what happened. When this returns, it is in the journal and in state.json.
+        """Remember what happened. When this returns it is in the journal, and survives a power cut if `durable`.
 
-        An event that may not follow is refused and leaves no trace.
+        state.json follows with each durable step; readers add what the journal has beyond it. An event that may not
+        follow is refused and leaves no trace.
         """
         entries = self._journal.entries(self._time(), *happened)
         state = self._state
@@ -66,7 +67,8 @@ class LoopWriter:
             state = projection.apply(state, entry)
         self._journal.append(entries, durable=durable)
         self._state = state
-        self.write_state()
+        if durable:
+            self.write_state()
         for entry in entries:
             self._note(entry)
         return self.state
@@ -148,7 +150,9 @@ class LoopWriter:
     def write_state(self) -> None:
         """Bring state.json in line with the journal."""
         # The journal is the durable copy; this one is made again from it if it is lost.
-        files.replace(self.loop.state, wire.encode_pretty(self.state), durable=False, keep_previous=self._state_is_good)
+        files.replace(
+            self.loop.state, wire.encode(self.state) + b"\n", durable=False, keep_previous=self._state_is_good
+        )
         self._state_is_good = True
 
     def _note(self, entry: events.Entry) -> None:
