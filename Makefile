@@ -31,7 +31,7 @@ test: lint
 	$(BIN)/pytest
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-user .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 race: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/chaos/race.py 200
@@ -40,6 +40,8 @@ kill: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/chaos/kill.py 300
 
 bench-store: $(READY)
+	$(PYTHON) -m venv --clear .venv-user
+	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-user/bin/pip install --quiet .
 	$(BIN)/python bench/store.py
 
 demo: $(READY)

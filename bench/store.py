@@ -17,8 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support import iteration_events, make_project, run_iteration
+from support import iteration_events, make_project
 from untilproven.model import events
+from untilproven.model.status import Status
 from untilproven.store import files, journal
 from untilproven.store.checkpoints import write_checkpoint
 from untilproven.store.layout import Project
@@ -28,14 +29,16 @@ from untilproven.store.registry import read_registry
 from untilproven.store.writer import LoopWriter
 
 AGES = (10, 1_000, 10_000)
-ROUNDS = 60
+ROUNDS = 80
+FEW = 4
 OUTPUT = "FAILED tests/test_thing.py::test_case - AssertionError\n" * 12
 
 
 def persist(writer: LoopWriter) -> None:
     """All that is written for one iteration: two journal steps, state, record, checkpoint, heartbeat."""
-    run_iteration(writer, writer.state.iteration + 1, output=OUTPUT)
-    write_checkpoint(writer)
+    number = writer.state.iteration + 1
+    writer.record(events.IterationStarted(iteration=number), durable=False)
+    write_checkpoint(writer, *iteration_events(number, output=OUTPUT))
     writer.update_heartbeat()
 
 
@@ -57,27 +60,31 @@ def milliseconds(act: Callable[[], object]) -> float:
 
 def bench_persist(project: Project) -> None:
     print("Persisting one iteration (journal fsynced, state, record, checkpoint, registry), median ms")
-    loops = {age: aged(project, age) for age in AGES}
+    old = {age: aged(project, age) for age in AGES[1:]}
     times: dict[int, list[float]] = {age: [] for age in AGES}
     barrier: list[float] = []
     scratch = os.open(project.root / "scratch", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    for _ in range(ROUNDS):
-        os.write(scratch, b"x" * 300)
-        barrier.append(milliseconds(partial(os.fdatasync, scratch)))
-        for age, writer in loops.items():
-            times[age].append(milliseconds(partial(persist, writer)))
+    for _ in range(ROUNDS // FEW):
+        young = aged(project, AGES[0])
+        for _ in range(FEW):  # few, so that a young loop stays young
+            os.write(scratch, b"x" * 300)
+            barrier.append(milliseconds(partial(os.fdatasync, scratch)))
+            for age, writer in {AGES[0]: young, **old}.items():
+                times[age].append(milliseconds(partial(persist, writer)))
+        young.transition_status(Status.ABORTED)
+        young.close()
     medians = {age: statistics.median(taken) for age, taken in times.items()}
-    for age, writer in loops.items():
+    for age, writer in {AGES[0]: young, **old}.items():
         size = writer.loop.state.stat().st_size // 1024
         print(f"  at iteration {age:>6}: {medians[age]:6.2f} ms   (state.json: {size} kB)")
     print(f"  ratio {AGES[-1]} to {AGES[0]}: {medians[AGES[-1]] / medians[AGES[0]]:.2f} (target: at most 2)")
     print(f"  for comparison, one append and fdatasync: {statistics.median(barrier):.2f} ms")
-    oldest = loops[AGES[-1]]
+    oldest = old[AGES[-1]]
     print(f"  journal of {AGES[-1]} iterations: {oldest.loop.journal.stat().st_size / files.MIB:.1f} MiB")
     begun = time.perf_counter()
     count = sum(1 for _ in journal.scan(oldest.loop.journal, oldest.loop.loop_id))
     print(f"  reading it whole: {count} events in {time.perf_counter() - begun:.2f} s")
-    for writer in loops.values():
+    for writer in old.values():
         writer.close()
 
 
@@ -91,9 +98,10 @@ def cpu(*command: str, cwd: Path) -> float:
 
 def bench_startup(project: Project) -> None:
     """The smallest of many: CPU time has a floor, and only noise above it."""
-    ralph = str(Path(sys.executable).with_name("ralph"))
+    user = Path(__file__).parents[1] / ".venv-user" / "bin"  # what a user has: no development tools
+    ralph = str(user / "ralph")
     commands = {
-        "python -c pass": (sys.executable, "-c", "pass"),
+        "python -c pass": (str(user / "python"), "-c", "pass"),
         "ralph --help": (ralph, "--help"),
         "ralph status": (ralph, "status"),
     }
@@ -118,7 +126,10 @@ def bench_lock(project: Project) -> None:
     alone = statistics.median(milliseconds(take) for _ in range(2000))
     rivals = [subprocess.Popen([sys.executable, __file__, "hold", str(path)]) for _ in range(7)]
     time.sleep(1.0)
-    waits = [milliseconds(take) for _ in range(200)]
+    waits = []
+    for _ in range(200):
+        time.sleep(0.001)
+        waits.append(milliseconds(take))
     for rival in rivals:
         rival.kill()
         rival.wait()

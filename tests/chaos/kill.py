@@ -16,9 +16,9 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from support import run_iteration
+from support import iteration_events
 from untilproven.errors import NoSlot
-from untilproven.model import wire
+from untilproven.model import events, wire
 from untilproven.model.iteration import IterationRecord
 from untilproven.model.registry import Registry
 from untilproven.model.state import LoopState
@@ -47,9 +47,9 @@ def live(project: Project, tell: int, seed: int) -> None:
         say(writer, "open")
         for _ in range(luck.randint(1, 6)):
             number = writer.state.iteration + 1
-            run_iteration(writer, number, output="x" * luck.randint(0, 9000))
+            writer.record(events.IterationStarted(iteration=number), durable=False)
+            write_checkpoint(writer, *iteration_events(number, output="x" * luck.randint(0, 9000)))
             say(writer, "iteration", number=number)
-            write_checkpoint(writer)
             writer.update_heartbeat()
         end = luck.choice([Status.ABORTED, Status.FAILED, Status.COMPLETING, None])
         if end:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support import MOMENT, SetClock, run_iteration
+from support import MOMENT, SetClock, iteration_events, run_iteration
 from untilproven.errors import Damaged, Foreign
 from untilproven.model import events
 from untilproven.model.persistence import BestIteration
@@ -23,14 +23,15 @@ def kept(writer: LoopWriter) -> list[int]:
 
 
 def test_a_checkpoint_reads_back_and_knows_where_in_the_journal_it_stood(project: Project) -> None:
-    with create_state(project, "fix") as writer:
-        run_iteration(writer, 1)
-        state = writer.state
-        write_checkpoint(writer, tags=("before-risk",))
+    clock = SetClock()
+    with create_state(project, "fix", time=clock) as writer:
+        state = writer.preview(*iteration_events(1))
+        write_checkpoint(writer, *iteration_events(1), tags=("before-risk",), time=clock)
+        assert writer.state.iteration == 1
         back = read_checkpoint(writer.loop, 1)
         assert back.loop_id == state.loop_id
         assert back.state.loop_state == state
-        assert back.state.journal_seq == state.journal_seq
+        assert back.state.journal_seq == 4
         assert back.metadata
         assert back.metadata.tags == ("before-risk",)
         path = project.home / str(writer.state.last_checkpoint)

@@ -37,14 +37,14 @@ _LISTS = (
 
 def write_checkpoint(
     writer: LoopWriter,
-    *,
+    *happened: events.Event,
     trigger: Trigger = Trigger.ITERATION,
     tags: tuple[str, ...] = (),
     artifacts: tuple[CheckpointArtifact, ...] = (),
     time: clock.Clock = clock.now,
 ) -> Checkpoint:
-    """Write the checkpoint of the iteration just finished, note it in the journal, and prune."""
-    state = writer.state
+    """Record the events that lead to a point to return to, together with its checkpoint, in one step; then prune."""
+    state = writer.preview(*happened)
     checkpoint = Checkpoint(
         checkpoint_id=str(uuid4()),
         workflow_id=state.loop_id,
@@ -59,7 +59,7 @@ def write_checkpoint(
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     files.replace(path, _packed(checkpoint), durable=False)
     recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
-    writer.record(events.CheckpointWritten(iteration=state.iteration, path=recorded), durable=False)
+    writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))
     prune(writer.loop, best=_best(state), time=time)
     return checkpoint
 

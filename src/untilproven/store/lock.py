@@ -15,7 +15,7 @@ from untilproven.errors import Busy
 from untilproven.store.files import explained, refuse_link, write_all
 
 _FIRST_WAIT = 0.0005
-_LONGEST_WAIT = 0.01
+_LONGEST_WAIT = 0.002
 
 
 class FileLock:
@@ -63,8 +63,10 @@ class FileLock:
             raise
         # Only a courtesy to whoever waits, so a full disk must not stop us here.
         with contextlib.suppress(OSError):
-            os.ftruncate(fd, 0)
-            write_all(fd, f"{os.getpid()}\n".encode())
+            me = f"{os.getpid()}\n".encode()
+            if os.pread(fd, 32, 0) != me:
+                os.ftruncate(fd, 0)
+                write_all(fd, me)
         self._fd = fd
         return True
 

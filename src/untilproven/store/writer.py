@@ -56,22 +56,27 @@ class LoopWriter:
         return self._state
 
     def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
-        """Remember what happened. When this returns it is in the journal, and survives a power cut if `durable`.
-
-        state.json follows with each durable step; readers add what the journal has beyond it. An event that may not
-        follow is refused and leaves no trace.
+        """Remember what happened. When this returns it is in the journal, where it survives a power cut if
+        `durable`, and in state.json. An event that may not follow is refused and leaves no trace.
         """
         entries = self._journal.entries(self._time(), *happened)
-        state = self._state
-        for entry in entries:
-            state = projection.apply(state, entry)
+        state = self._applied(entries)
         self._journal.append(entries, durable=durable)
         self._state = state
-        if durable:
-            self.write_state()
+        self.write_state(keep_previous=durable and self._state_is_good)
         for entry in entries:
             self._note(entry)
         return self.state
+
+    def preview(self, *happened: events.Event) -> LoopState:
+        """The state that recording these events would give."""
+        return self._applied(self._journal.entries(self._time(), *happened)) or self.state
+
+    def _applied(self, entries: list[events.Entry]) -> LoopState | None:
+        state = self._state
+        for entry in entries:
+            state = projection.apply(state, entry)
+        return state
 
     def update_state(self, changes: dict[str, Any]) -> LoopState:
         """Source 000 update_state: replace named fields; a status among them must be a legal move."""
@@ -147,12 +152,9 @@ class LoopWriter:
         self._journal.close()
         self._lock.release()
 
-    def write_state(self) -> None:
-        """Bring state.json in line with the journal."""
-        # The journal is the durable copy; this one is made again from it if it is lost.
-        files.replace(
-            self.loop.state, wire.encode(self.state) + b"\n", durable=False, keep_previous=self._state_is_good
-        )
+    def write_state(self, *, keep_previous: bool = False) -> None:
+        """Bring state.json in line with the journal, which can make it again if it is lost."""
+        files.replace(self.loop.state, wire.encode(self.state) + b"\n", durable=False, keep_previous=keep_previous)
         self._state_is_good = True
 
     def _note(self, entry: events.Entry) -> None:
