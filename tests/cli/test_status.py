@@ -12,7 +12,6 @@ from untilproven.model.status import Status
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import continue_loop, create_state
 
-
 RALPH = Path(sys.executable).with_name("ralph")
 
 
@@ -181,7 +180,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(here: Project) -> None:
     done = subprocess.run(
         ["sh", "-c", f"{RALPH} schema state | head -c 10"], cwd=here.root, capture_output=True, text=True, check=False
     )
-    assert done.stdout == '{\n  "$schem'
+    assert done.stdout == '{\n  "$sche'
     assert done.stderr == ""
 
 
