@@ -27,8 +27,9 @@ from untilproven.store import reader
 from untilproven.store.archive import archive_loop, ended_loops
 from untilproven.store.checkpoints import read_checkpoint, write_checkpoint
 from untilproven.store.layout import LoopDirectory, Project, find_project
-from untilproven.store.lifecycle import adopt_loop, check_stale_loops, create_state
+from untilproven.store.lifecycle import adopt_loop, create_state
 from untilproven.store.replay import replay_journal
+from untilproven.store.survey import check_stale_loops
 from untilproven.store.writer import LoopWriter
 
 LONGEST_LIFE = 0.12

@@ -38,7 +38,6 @@ def test_silent_for_300_seconds_dead_and_not_written_is_stale() -> None:
         {"heartbeat": FRESH},
         {"state_written": FRESH},
         {"liveness": Liveness.ALIVE},
-        {"liveness": Liveness.UNKNOWN},
         {"status": Status.PAUSED},
         {"status": Status.CRASHED},
         {"status": Status.COMPLETED},
@@ -50,6 +49,10 @@ def test_one_sign_of_life_is_enough_not_to_be_stale(changed: dict[str, object]) 
 
 def test_an_orphan_without_heartbeat_is_stale() -> None:
     assert stale(liveness=Liveness.ORPHANED, heartbeat=UNSET)
+
+
+def test_a_process_that_cannot_be_seen_is_no_sign_of_life_the_lock_decides() -> None:
+    assert stale(liveness=Liveness.UNKNOWN)
 
 
 def test_a_heartbeat_from_the_far_future_is_no_sign_of_life() -> None:

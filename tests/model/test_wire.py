@@ -102,3 +102,13 @@ def test_a_fifth_loop_does_not_fit_into_a_registry() -> None:
         wire.decode(Registry, msgspec.json.encode(raw))
     with pytest.raises(wire.UNREADABLE):
         wire.decode(Registry, msgspec.json.encode({**raw, "active_loops": [], "max_concurrent_loops": 5}))
+
+
+@pytest.mark.parametrize("key", ['"+extra"', '"\\u002bextra"', '"\\u002Bextra"'])
+def test_the_reserved_name_is_anybodys_to_use_anywhere(key: str) -> None:
+    minimal = msgspec.json.encode(MINIMAL).decode().rstrip("}")
+    baseline = '"captured_at":"2026-02-02T21:00:00Z","test_count":1,"coverage_percentage":2'
+    text = f'{minimal},{key}:{{"status":"x","a":1}},"baseline_metrics":{{{baseline},"custom_metrics":{{{key}:7}}}}}}'
+    state = wire.decode(LoopState, text.encode())
+    assert state.status == "running"
+    assert msgspec.json.decode(wire.encode(state)) == msgspec.json.decode(text)

@@ -28,7 +28,7 @@ from untilproven.store.registry import read_registry
 root = Path(sys.argv[1])
 project = make_project(root / "project")
 ballast = root / "ballast"
-ballast.write_bytes(b"x" * 40_000)
+ballast.write_bytes(b"x" * 150_000)
 writer = create_state(project, "fill the disk")
 done = 0
 try:
@@ -75,7 +75,8 @@ from support import run_iteration, make_project
 from untilproven.errors import StoreFailed
 from untilproven.store import reader
 from untilproven.store.replay import replay_journal
-from untilproven.store.lifecycle import check_stale_loops, create_state
+from untilproven.store.lifecycle import create_state
+from untilproven.store.survey import check_stale_loops
 
 root = Path(sys.argv[1])
 project = make_project(root / "project")
@@ -120,7 +121,7 @@ def on_a_small_disk(script: str, place: Path, size: str) -> str:
 
 def test_a_full_disk_stops_the_loop_and_spoils_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
-    assert "held" in on_a_small_disk(FULL, tmp_path / "disk", "400k")
+    assert "held" in on_a_small_disk(FULL, tmp_path / "disk", "600k")
 
 
 def test_a_read_only_file_system_can_be_read_and_is_said(tmp_path: Path) -> None:

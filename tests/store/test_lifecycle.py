@@ -4,6 +4,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
@@ -19,9 +20,10 @@ from untilproven.model.status import Status
 from untilproven.store import reader
 from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.layout import Project
-from untilproven.store.lifecycle import check_stale_loops, continue_loop, create_state
-from untilproven.store.registry import read_registry
+from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
+from untilproven.store.registry import open_registry, read_registry
 from untilproven.store.replay import replay_journal
+from untilproven.store.survey import check_stale_loops
 
 DIE = """
 import os, signal, sys
@@ -285,3 +287,68 @@ def test_a_loop_that_cannot_be_registered_is_not_left_behind(project: Project) -
     assert project.state.all_loops() == []
     (project.state.path / ".registry.json.tmp").rmdir()
     create_state(project, "fix").close()
+
+
+def test_one_loop_that_is_broken_or_leads_elsewhere_does_not_stop_the_others(project: Project, tmp_path: Path) -> None:
+    name = dead_loop(project)
+    journal = project.state.loop(name).journal
+    journal.write_bytes(b"x" + journal.read_bytes())
+    age(journal.parent, 1000)
+    linked = "ralph-linked-00000000"
+    (project.state.loops / linked).symlink_to(tmp_path)
+    raw = msgspec.json.decode(project.state.registry.read_bytes())
+    raw["active_loops"].append({**raw["active_loops"][0], "loop_id": linked})
+    project.state.registry.write_bytes(msgspec.json.encode(raw))
+    clock = later(1000)
+    found = check_stale_loops(project.state, cleanup=True, time=clock)
+    assert [stale.loop_id for stale in found] == [name]
+    for number in range(4):
+        create_state(project, f"task {number}", time=clock)
+    assert linked not in statuses(project)
+
+
+def test_a_loop_killed_in_another_pid_namespace_is_found_dead_by_its_free_lock(project: Project) -> None:
+    command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    subprocess.run([*command, sys.executable, "-c", DIE, str(project.root)], capture_output=True, check=False)
+    (loop,) = project.state.all_loops()
+    assert reader.look(project.state, loop).liveness is Liveness.UNKNOWN
+    (found,) = check_stale_loops(project.state, time=later(1000))
+    assert found.loop_id == loop.loop_id
+
+
+def test_a_running_loop_that_was_never_registered_is_marked_when_its_maker_is_dead(project: Project) -> None:
+    name = dead_loop(project)
+    with open_registry(project.state) as registry:
+        registry.deregister_loop(name)
+    (found,) = check_stale_loops(project.state, time=later(1000))
+    assert found.loop_id == name
+    assert reader.view(project.state, name).state.status is Status.CRASHED
+
+
+def test_a_failure_while_continuing_leaves_the_old_loop_as_it_was(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = ended_loop(project, Status.FAILED)
+    (project.state.path / ".registry.json.tmp").mkdir()
+    with pytest.raises(StoreFailed):
+        continue_loop(project, old.loop_id)
+    (project.state.path / ".registry.json.tmp").rmdir()
+    assert reader.view(project.state, old.loop_id).state.resumed_as is UNSET
+    continue_loop(project, old.loop_id).close()
+
+
+def test_a_failure_while_adopting_gives_the_lock_back(project: Project) -> None:
+    name = dead_loop(project)
+    (project.state.path / ".registry.json.tmp").mkdir()
+    with pytest.raises(StoreFailed):
+        adopt_loop(project, name)
+    (project.state.path / ".registry.json.tmp").rmdir()
+    adopt_loop(project, name).close()
+
+
+def test_an_entry_that_lags_behind_its_loop_is_brought_in_line(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.record(events.StatusChanged(to=Status.PAUSED, pause_reason=PauseReason.USER))
+        assert statuses(project) == {writer.state.loop_id: "running"}
+        check_stale_loops(project.state)
+        assert statuses(project) == {writer.state.loop_id: "paused"}

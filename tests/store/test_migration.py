@@ -19,10 +19,11 @@ from untilproven.model.status import TERMINAL, Status
 from untilproven.store import files, migration, reader
 from untilproven.store.archive import archive_loop
 from untilproven.store.layout import LoopDirectory, Project
-from untilproven.store.lifecycle import check_stale_loops, continue_loop, create_state
+from untilproven.store.lifecycle import continue_loop, create_state
 from untilproven.store.migration import Migration, Outcome, Refusal, UnknownShape, migrate
 from untilproven.store.registry import read_registry
 from untilproven.store.replay import replay_journal
+from untilproven.store.survey import check_stale_loops
 from untilproven.store.writer import open_loop
 
 CURRENT, EXTERNAL = migration.LEGACY_FILES

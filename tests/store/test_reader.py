@@ -162,3 +162,27 @@ def test_a_linked_loop_directory_is_refused(project: Project, writer: LoopWriter
     writer.loop.path.symlink_to(elsewhere)
     with pytest.raises(Foreign, match="symbolic link"):
         reader.view(project.state, writer.state.loop_id)
+
+
+def test_a_changed_code_in_one_copy_does_not_make_our_own_loop_foreign(project: Project, writer: LoopWriter) -> None:
+    raw = msgspec.json.decode(writer.loop.state.read_bytes())
+    raw["vouch"] = "0" + raw["vouch"][1:] if raw["vouch"][0] != "0" else "1" + raw["vouch"][1:]
+    writer.loop.state.write_bytes(msgspec.json.encode(raw))
+    seen = reader.view(project.state, writer.state.loop_id)
+    assert not seen.foreign
+    assert "is not what was written" in seen.damage[0]
+
+
+def test_a_journal_full_of_rubbish_is_reported_in_a_few_lines(project: Project, writer: LoopWriter) -> None:
+    writer.loop.journal.write_bytes(b"x\n" * 100_000)
+    writer.loop.state.write_bytes(b"junk")
+    files.backup_of(writer.loop.state).unlink()
+    with pytest.raises(Damaged) as found:
+        reader.view(project.state, writer.state.loop_id)
+    assert "99980 more like these" in found.value.message
+    assert len(found.value.message) < 5000
+
+
+def test_a_missing_journal_is_damage_even_if_the_state_is_good(project: Project, writer: LoopWriter) -> None:
+    writer.loop.journal.unlink()
+    assert reader.view(project.state, writer.state.loop_id).damage == ("events.jsonl is missing",)

@@ -1,3 +1,6 @@
+import errno
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -136,3 +139,44 @@ def test_entries_that_are_not_ours_take_no_slot_from_us(project: Project) -> Non
     with pytest.raises(NoSlot):
         create_state(project, "fifth")
     assert (project.state.loops / example.active_loops[0].loop_id / "state.json").exists()
+
+
+def test_a_damaged_registry_never_lets_a_fifth_loop_in(project: Project) -> None:
+    """Its last good copy is one registration behind."""
+    writers = [create_state(project, f"task {number}") for number in range(4)]
+    project.state.registry.write_bytes(b"{garbage")
+    with pytest.raises(NoSlot):
+        create_state(project, "fifth")
+    for writer in writers:
+        writer.update_heartbeat()
+    assert len(names(project)) == 4
+
+
+def test_a_registry_that_cannot_be_read_just_now_is_not_replaced_by_a_guess(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_state(project, "one").close()
+    before = project.state.registry.read_bytes()
+    real = files.read
+
+    def failing(path: Path, limit: int = files.READ_LIMIT) -> bytes:
+        if path == project.state.registry:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path, limit)
+
+    monkeypatch.setattr(files, "read", failing)
+    with pytest.raises(StoreFailed, match="cannot be read"):
+        create_state(project, "two")
+    assert project.state.registry.read_bytes() == before
+
+
+def test_a_file_system_without_hard_links_will_do(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_state(project, "the key is made with a link").close()
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    with create_state(project, "fix") as writer:
+        writer.update_heartbeat()
+    assert files.backup_of(project.state.registry).stat().st_nlink == 1

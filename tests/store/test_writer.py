@@ -1,3 +1,5 @@
+import os
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -6,7 +8,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from support import SetClock, iteration_events, make_project, run_iteration
-from untilproven.errors import Busy, IllegalTransition, NoSuchLoop, RalphError
+from untilproven.core.stale import Liveness
+from untilproven.errors import Busy, IllegalTransition, NoSuchLoop, RalphError, StoreFailed
 from untilproven.model import events, wire
 from untilproven.model.fields import PauseReason
 from untilproven.model.iteration import Continue, Failed, Fate, IterationRecord, Usage
@@ -273,12 +276,95 @@ def test_a_loop_whose_maker_died_before_registering_it_gets_its_place_when_adopt
         again.update_heartbeat()
 
 
-def test_only_a_loop_that_was_running_is_adopted(project: Project) -> None:
+def test_a_paused_loop_runs_again_in_the_step_that_adopts_it(project: Project) -> None:
     with create_state(project, "fix") as writer:
-        writer.transition_status(Status.PAUSED)
-    with pytest.raises(IllegalTransition, match="is paused"):
+        writer.transition_status(Status.PAUSED, pause_reason=PauseReason.USER)
+    with adopt_loop(project, writer.state.loop_id) as again:
+        assert again.state.status is Status.RUNNING
+        assert again.state.pause_reason is UNSET
+        assert reader.view(project.state, again.state.loop_id).liveness is Liveness.ALIVE
+        assert registered(project) == {again.state.loop_id: "running"}
+
+
+def test_a_loop_that_ended_is_not_adopted(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.transition_status(Status.FAILED)
+    with pytest.raises(IllegalTransition, match="is failed"):
         adopt_loop(project, writer.state.loop_id)
-    open_loop(project.state, writer.state.loop_id).close()
+
+
+def test_a_closed_writer_writes_nothing_anywhere(project: Project) -> None:
+    writer = create_state(project, "fix")
+    writer.close()
+    writer.close()
+    before = writer.loop.journal.read_bytes()
+    with (project.root / "bystander").open("w+") as bystander, pytest.raises(StoreFailed, match="is closed"):
+        run_iteration(writer, 1)
+    assert bystander.closed
+    assert (project.root / "bystander").read_bytes() == b""
+    assert writer.loop.journal.read_bytes() == before
+
+
+def test_an_interrupt_in_the_middle_of_a_write_leaves_no_trace(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fdatasync
+
+    def interrupted(fd: int) -> None:
+        monkeypatch.setattr(os, "fdatasync", real)
+        raise KeyboardInterrupt
+
+    with create_state(project, "fix") as writer:
+        before = writer.loop.journal.read_bytes()
+        monkeypatch.setattr(os, "fdatasync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.record(events.IterationStarted(iteration=1))
+        assert writer.loop.journal.read_bytes() == before
+        writer.transition_status(Status.ABORTED)
+        replayed = replay_journal(writer.loop)
+        assert (replayed.state, replayed.damage) == (writer.state, ())
+
+
+def test_what_is_in_the_journal_is_recorded_even_if_the_state_file_cannot_follow(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        blocked = writer.loop.path / ".state.json.tmp"
+        blocked.mkdir()
+        run_iteration(writer, 1)
+        assert writer.behind
+        assert writer.state.iteration == 1
+        assert reader.view(project.state, writer.state.loop_id).state == writer.state
+        blocked.rmdir()
+        run_iteration(writer, 2)
+        assert writer.behind is None
+        assert on_disk(writer).iteration == 2
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf")])
+def test_a_number_that_could_not_be_read_back_is_refused(project: Project, cost: float) -> None:
+    with create_state(project, "fix") as writer:
+        finished = iteration_events(1)[-1]
+        assert isinstance(finished, events.IterationFinished)
+        with pytest.raises(StoreFailed, match="cannot be recorded"):
+            writer.record(replace(finished, usage=Usage(cost_usd=cost)))
+        assert writer.state.iteration == 0
+        assert replay_journal(writer.loop).state == writer.state
+
+
+def test_a_loop_that_the_registry_lost_gets_its_place_back(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        with open_registry(project.state) as registry:
+            registry.deregister_loop(writer.state.loop_id)
+        writer.update_heartbeat()
+        assert registered(project) == {writer.state.loop_id: "running"}
+
+
+def test_a_check_belongs_to_the_iteration_that_runs(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.record(events.IterationStarted(iteration=1))
+        writer.record_completion_check(passed=False, output="red")
+        assert writer.state.progress
+        assert writer.state.progress.last_completion_check
+        assert writer.state.progress.last_completion_check.iteration == 1
 
 
 def test_a_loop_that_is_not_there_is_named(project: Project) -> None:

@@ -8,7 +8,7 @@ from untilproven.store.layout import StateDirectory
 from untilproven.watch import loops
 
 if TYPE_CHECKING:
-    from untilproven.store.lifecycle import StaleLoop
+    from untilproven.store.survey import StaleLoop
 
 _WELCOME = """\
 Nothing is running here. To begin:

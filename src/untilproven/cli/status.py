@@ -29,7 +29,7 @@ def command(loop: str | None, *, every: bool, check_stale: bool, cleanup: bool, 
         return _one(state, loop, as_json=as_json)
     stale = None
     if check_stale:
-        from untilproven.store.lifecycle import check_stale_loops  # noqa: PLC0415  only to look must be quick
+        from untilproven.store.survey import check_stale_loops  # noqa: PLC0415  only to look must be quick
 
         stale = check_stale_loops(state, cleanup=cleanup) if state.exists() else []
     return overview.show(state, every=every, stale=stale, as_json=as_json)

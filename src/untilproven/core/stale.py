@@ -17,7 +17,7 @@ class Liveness(StrEnum):
     ORPHANED = "orphaned"
     """No process is recorded."""
     UNKNOWN = "unknown"
-    """It cannot be seen from here: another pid namespace, or state that is not ours."""
+    """It cannot be seen from here: another pid namespace, or state that is not ours. Then the loop's lock decides."""
 
 
 def is_stale(
@@ -28,10 +28,13 @@ def is_stale(
     heartbeat: datetime | UnsetType,
     state_written: datetime,
 ) -> bool:
-    """No heartbeat for 300 s, and the process is dead, and the state file is not fresh."""
+    """No heartbeat for 300 s, no process known to be alive, and the state file is not fresh.
+
+    Whoever acts on it takes the loop's lock first, which a living runner holds.
+    """
     return (
         status in HAS_PROCESS
-        and liveness in {Liveness.DEAD, Liveness.ORPHANED}
+        and liveness is not Liveness.ALIVE
         and (not heartbeat or _old(now, heartbeat))
         and _old(now, state_written)
     )

@@ -6,9 +6,9 @@ _CUT = "\n[... {} bytes cut ...]\n"
 _HARMFUL = r"(?s)\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
-def cut(text: str, size: int) -> str:
+def cut(whole: str, size: int) -> str:
     """At most `size` bytes of UTF-8: a quarter from the head, the rest from the tail, where the verdict stands."""
-    data = text.encode("utf-8", "replace")
+    data = whole.encode("utf-8", "replace")
     if len(data) <= size:
         return data.decode()
     note = _CUT.format(len(data) - size).encode()
@@ -17,6 +17,11 @@ def cut(text: str, size: int) -> str:
     return (head + note + tail).decode("utf-8", "ignore") if room else data[:size].decode("utf-8", "ignore")
 
 
-def printable(text: str) -> str:
+def text(raw: str) -> str:
+    """Text that can be stored and printed: what is no character, as in a path that is not UTF-8, becomes `?`."""
+    return raw.encode("utf-8", "replace").decode()
+
+
+def printable(raw: str) -> str:
     """Text without escape sequences and control characters; line breaks and tabs stay."""
-    return text if text.isprintable() else re.sub(_HARMFUL, "", text)
+    return raw if raw.isprintable() else re.sub(_HARMFUL, "", text(raw))

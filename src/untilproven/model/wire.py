@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 RESERVED = "+extra"
 _RESERVED_KEY = f'"{RESERVED}"'.encode()
+_SPELLINGS = (_RESERVED_KEY, b"u002b", b"u002B")
 
 _SEQUENCES = (msgspec.inspect.ListType, msgspec.inspect.VarTupleType)
 
@@ -29,7 +30,7 @@ R = TypeVar("R", bound=Record)
 
 def decode(cls: type[R], data: bytes) -> R:
     """Read a record; raises one of UNREADABLE, whose text names the place that is wrong."""
-    if _RESERVED_KEY not in data:
+    if not any(spelling in data for spelling in _SPELLINGS):
         try:
             return msgspec.json.decode(data, type=cls)
         except msgspec.ValidationError:
@@ -57,10 +58,21 @@ def from_builtins(cls: type[R], raw: Any) -> R:
 
 def to_builtins(record: Record) -> dict[str, Any]:
     """Make plain JSON values of a record, with the keys it does not know back in their places."""
-    plain = _lower(msgspec.to_builtins(record))
-    if not isinstance(plain, dict):
-        raise TypeError(f"{type(record).__name__} is not an object in JSON")
-    return plain
+    config = record.__struct_config__
+    plain: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
+    for name, key in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True):
+        value = getattr(record, name)
+        if value is not UNSET and key != RESERVED:
+            plain[key] = _plain(value)
+    return {**(record.extra or {}), **plain} if record.extra else plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return to_builtins(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return msgspec.to_builtins(value)
 
 
 def _lift(value: Any, kind: msgspec.inspect.Type) -> Any:
@@ -94,15 +106,3 @@ def _member(value: Any, union: msgspec.inspect.UnionType) -> msgspec.inspect.Typ
             if tag is None or value.get(tag) == member.tag:
                 return member
     return union
-
-
-def _lower(value: Any) -> Any:
-    if isinstance(value, dict):
-        plain = {key: _lower(item) for key, item in value.items() if key != RESERVED}
-        extra = value.get(RESERVED)
-        if isinstance(extra, dict):
-            plain |= {key: item for key, item in extra.items() if key not in plain}
-        return plain
-    if isinstance(value, list | tuple):
-        return [_lower(item) for item in value]
-    return value

@@ -5,12 +5,14 @@ from untilproven.model.status import TERMINAL, Status
 from untilproven.store import clock, files, reader
 from untilproven.store.layout import LoopDirectory, StateDirectory
 from untilproven.store.registry import open_registry
-from untilproven.store.writer import lock_of
+from untilproven.store.writer import foreign, lock_of
 
 
 def archive_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopDirectory:
     """Move a loop that has ended to `archive/`; one that is active is refused."""
     seen = reader.view(directory, loop_id)
+    if seen.foreign:
+        raise foreign(loop_id)
     if seen.state.status not in TERMINAL:
         raise IllegalTransition(
             f"{loop_id} is {seen.state.status}; only a loop that has ended can be put away",
@@ -35,5 +37,7 @@ def archive_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock =
 def ended_loops(directory: StateDirectory) -> list[str]:
     """The loops that could be put away: all that ended but those that crashed and may still be continued."""
     return [
-        seen.state.loop_id for seen in reader.all_views(directory) if seen.state.status in TERMINAL - {Status.CRASHED}
+        seen.state.loop_id
+        for seen in reader.all_views(directory)
+        if seen.state.status in TERMINAL - {Status.CRASHED} and not seen.foreign
     ]

@@ -56,6 +56,7 @@ def write_checkpoint(
         metadata=CheckpointMetadata(tags=tags),
     )
     path = writer.loop.checkpoint(state.iteration)
+    files.refuse_link(writer.loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     files.replace(path, _packed(checkpoint), durable=False)
     recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
@@ -67,6 +68,7 @@ def write_checkpoint(
 def read_checkpoint(loop: LoopDirectory, iteration: int) -> Checkpoint:
     """Read one back; a file that unpacks to more than can be believed is refused before it fills the memory."""
     path = loop.checkpoint(iteration)
+    files.refuse_link(loop.checkpoints)
     unpacker = zlib.decompressobj(wbits=31)
     try:
         data = unpacker.decompress(files.read(path), UNPACKED_LIMIT)
@@ -110,7 +112,8 @@ def _spared(loop: LoopDirectory, number: int) -> bool:
 def _numbers(loop: LoopDirectory) -> list[int]:
     names = (path.name.removesuffix(".json.gz") for path in loop.checkpoints.glob("iteration-*.json.gz"))
     numbers = (name.removeprefix("iteration-") for name in names)
-    return sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
+    found = sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
+    return [number for number in found if loop.checkpoint(number).is_file()]
 
 
 def _packed(checkpoint: Checkpoint) -> bytes:

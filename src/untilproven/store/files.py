@@ -74,7 +74,20 @@ def _keep(path: Path) -> None:
         os.link(path, temporary, follow_symlinks=False)
     except FileNotFoundError:
         return
+    except OSError as error:
+        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EXDEV}:
+            raise
+        # A file system without hard links.
+        _copy(path, temporary)
     temporary.replace(backup)
+
+
+def _copy(path: Path, target: Path) -> None:
+    fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        write_all(fd, read(path))
+    finally:
+        os.close(fd)
 
 
 def backup_of(path: Path) -> Path:
@@ -89,11 +102,12 @@ def write_all(fd: int, data: bytes) -> None:
 
 def sync_directory(path: Path) -> None:
     """Make a new name in this directory survive a power cut."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    with explained(path):
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def make_directory(path: Path, mode: int = 0o755) -> None:

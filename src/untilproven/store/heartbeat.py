@@ -4,7 +4,7 @@ from time import monotonic
 
 from untilproven.model.registry import HEARTBEAT_SECONDS, STALE_CHECK_SECONDS
 from untilproven.store import clock
-from untilproven.store.lifecycle import check_stale_loops
+from untilproven.store.survey import check_stale_loops
 from untilproven.store.writer import LoopWriter
 
 

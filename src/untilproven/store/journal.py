@@ -47,6 +47,18 @@ def encode(entry: events.Entry) -> bytes:
     return header[:-1] + rest + b"}\n"
 
 
+def _readable(entry: events.Entry) -> bytes:
+    """The line of an entry, if it can be read back: an acknowledged line must be."""
+    try:
+        line = encode(entry)
+        decode(line)
+    except (*wire.UNREADABLE, UnicodeEncodeError) as error:
+        raise StoreFailed(f"{entry.header.type} cannot be recorded: {error}") from error
+    if len(line) > LINE_LIMIT:
+        raise StoreFailed(f"{entry.header.type} is larger than {LINE_LIMIT} bytes and was not recorded")
+    return line
+
+
 def decode(line: bytes) -> events.Entry:
     """Read one line; raises one of wire.UNREADABLE. A type that is not known keeps its header only."""
     header = _headers.decode(line)
@@ -107,6 +119,7 @@ class JournalWriter:
         self._file = info
         self._size = info.st_size
         self._spoilt = ""
+        self._closed = False
 
     def entries(self, ts: datetime, *happened: events.Event) -> list[events.Entry]:
         """The lines that these events would become."""
@@ -120,10 +133,7 @@ class JournalWriter:
 
         If that fails, nothing of them is left in the file.
         """
-        lines = [encode(entry) for entry in entries]
-        if any(len(line) > LINE_LIMIT for line in lines):
-            raise StoreFailed(f"an event is larger than {LINE_LIMIT} bytes and was not recorded")
-        data = b"".join(lines)
+        data = b"".join(_readable(entry) for entry in entries)
         if self._spoilt:
             raise StoreFailed(self._spoilt)
         with files.explained(self.path):
@@ -132,7 +142,7 @@ class JournalWriter:
                 files.write_all(self._fd, data)
                 if durable:
                     os.fdatasync(self._fd)
-            except OSError:
+            except BaseException:  # also Ctrl-C: nobody was told that it is there, so it must not be
                 self._undo()
                 raise
         self._size += len(data)
@@ -146,7 +156,11 @@ class JournalWriter:
         self._size = size
 
     def close(self) -> None:
-        os.close(self._fd)
+        """Let go of the file; closing twice is fine, writing afterwards is refused."""
+        if not self._closed:
+            self._closed = True
+            self._spoilt = f"{self.path} is closed"
+            os.close(self._fd)
 
     def _still_there(self) -> None:
         """A line written to a file that nobody can find again would be lost."""

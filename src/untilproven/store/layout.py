@@ -84,24 +84,30 @@ class StateDirectory:
 
     def exists(self) -> bool:
         """Whether there is one; a link in its place is refused, not followed."""
+        self.refuse_links()
+        return self.path.is_dir()
+
+    def refuse_links(self) -> None:
+        """Nothing below the project may lead out of it."""
         for part in (self.home / ".aiwg", self.path, self.loops, self.archive):
             files.refuse_link(part)
-        return self.path.is_dir()
 
     def make(self) -> None:
         if not self.home.is_dir():
             raise StoreFailed(f"{self.home} is gone: it was moved or deleted")
-        files.make_directory(self.home / ".aiwg")
-        for directory in (self.path, self.loops):
-            files.make_directory(directory)
+        for directory in (self.home / ".aiwg", self.path, self.loops):
+            if not directory.is_dir():
+                files.make_directory(directory)
+                files.sync_directory(directory.parent)
+        self.refuse_links()
         ignore = self.path / ".gitignore"
-        if not ignore.exists():
-            with files.explained(ignore), contextlib.suppress(FileExistsError), ignore.open("x") as file:
-                file.write(_IGNORED)
+        if not ignore.exists() or not ignore.stat().st_size:
+            files.replace(ignore, _IGNORED.encode(), durable=False)
 
     def loop(self, loop_id: str) -> LoopDirectory:
         """The directory of a loop, active or archived; it need not exist."""
         name = naming.loop_id(loop_id)
+        self.refuse_links()
         for parent in (self.loops, self.archive):
             files.refuse_link(parent / name)
             if (parent / name).is_dir():
@@ -110,6 +116,7 @@ class StateDirectory:
 
     def all_loops(self, *, archived: bool = False) -> list[LoopDirectory]:
         """Every loop directory with a proper name; other names are not ours."""
+        self.refuse_links()
         found = []
         for parent in (self.loops, self.archive) if archived else (self.loops,):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):

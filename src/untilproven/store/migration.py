@@ -19,8 +19,9 @@ from untilproven.model.state import LoopState
 from untilproven.model.status import TERMINAL, Status
 from untilproven.store import clock, files, reader
 from untilproven.store.layout import STATE_DIRECTORY, LoopDirectory, Project, StateDirectory
-from untilproven.store.lifecycle import make_room, owner
+from untilproven.store.lifecycle import owner
 from untilproven.store.registry import OpenRegistry, open_registry, read_registry
+from untilproven.store.survey import make_room
 from untilproven.store.writer import create_loop, remove_loop
 
 LEGACY_FILES = (f"{STATE_DIRECTORY}/current-loop.json", ".aiwg/ralph-external/session-state.json")

@@ -11,6 +11,7 @@ from untilproven.store.layout import LoopDirectory
 def write_record(loop: LoopDirectory, number: int, entries: Sequence[events.Entry]) -> bool:
     """Put the record of one iteration in place, if it is not there already; it can be made again at any time."""
     path = loop.iteration(number)
+    files.refuse_link(loop.iterations)
     data = wire.encode_pretty(iteration_record(loop.loop_id, number, entries))
     if path.is_file() and files.read(path) == data:
         return False
@@ -24,9 +25,14 @@ def write_all_records(loop: LoopDirectory) -> dict[int, bool]:
     finished = set()
     for found in journal.scan(loop.journal, loop.loop_id):
         number = getattr(getattr(found, "event", None), "iteration", 0)
-        if isinstance(found, events.Entry) and number:
+        if not isinstance(found, events.Entry) or not number:
+            continue
+        if isinstance(found.event, events.IterationStarted):
+            finished.discard(number)
+            gathered[number] = []
+        if number not in finished:  # what is said of an iteration after its end is not part of its record
             gathered.setdefault(number, []).append(found)
-            if isinstance(found.event, events.IterationFinished):
-                finished.add(number)
+        if isinstance(found.event, events.IterationFinished):
+            finished.add(number)
     files.make_directory(loop.iterations)
     return {number: write_record(loop, number, gathered[number]) for number in sorted(finished)}

@@ -26,7 +26,7 @@ from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import REGISTERED, Status
 from untilproven.store import clock, files, reader
 from untilproven.store.layout import STATE_DIRECTORY, StateDirectory
-from untilproven.store.lock import FileLock
+from untilproven.store.lock import FileLock, is_locked
 
 
 class RegistryView(msgspec.Struct, frozen=True):
@@ -62,16 +62,18 @@ def entry_of(state: LoopState) -> ActiveLoop:
 def read_registry(directory: StateDirectory) -> RegistryView:
     """Look at the registry without its lock: it is only ever replaced whole."""
     damage: list[str] = []
-    for path in (directory.registry, files.backup_of(directory.registry)):
-        registry = _decoded(path, damage)
-        if registry is not None:
-            return RegistryView(registry, tuple(damage))
-    found = _from_states(directory, damage)
-    if not damage and not found:
+    registry = _decoded(directory.registry, damage)
+    if registry is not None:
+        return RegistryView(registry)
+    if not damage and not directory.registry.parent.is_dir():
         return RegistryView(_empty())
+    # The copy is one change behind, and the loops themselves know better who is active.
+    copy = _decoded(files.backup_of(directory.registry), damage) or _empty()
+    known = {entry.loop_id: entry for entry in copy.active_loops}
+    known |= {entry.loop_id: known.get(entry.loop_id, entry) for entry in _from_states(directory, damage)}
     if damage:
-        damage.append("made again from the loops' own states")
-    return RegistryView(replace(_empty(), active_loops=tuple(found)), tuple(damage))
+        damage.append("the registry was made again from its last good copy and the loops' own states")
+    return RegistryView(replace(copy, active_loops=tuple(known.values())[:MAX_CONCURRENT_LOOPS]), tuple(damage))
 
 
 def _decoded(path: Path, damage: list[str]) -> Registry | None:
@@ -82,7 +84,8 @@ def _decoded(path: Path, damage: list[str]) -> Registry | None:
     except RalphError as error:
         damage.append(error.message)
     except OSError as error:
-        damage.append(f"{path.name} cannot be read: {error.strerror}")
+        # It may be quite all right, so it must not be replaced by a guess.
+        raise StoreFailed(f"{path} cannot be read: {error.strerror}") from error
     except wire.UNREADABLE as error:
         damage.append(f"{path.name} is not valid: {error}")
     return None
@@ -98,7 +101,12 @@ def _from_states(directory: StateDirectory, damage: list[str]) -> list[ActiveLoo
             continue
         if not seen.foreign and seen.state.status in REGISTERED - {Status.CRASHED}:
             found.append(entry_of(seen.state))
-    return sorted(found, key=lambda entry: entry.started_at)[:MAX_CONCURRENT_LOOPS]
+    return sorted(found, key=lambda entry: (not _held(directory, entry.loop_id), entry.started_at))
+
+
+def _held(directory: StateDirectory, loop_id: str) -> bool:
+    """Whether a living process runs the loop: it holds the lock."""
+    return is_locked(directory.loop(loop_id).lock)
 
 
 def _empty() -> Registry:
@@ -194,11 +202,12 @@ class OpenRegistry:
             durable=self._lasting,
             keep_previous=not self.damage,
         )
+        self._changed = self._lasting = False
 
     def _set_aside(self) -> None:
         """Keep what could not be read, for whoever wants to know what happened."""
         aside = self.directory.registry.with_name("registry.json.damaged")
-        with contextlib.suppress(FileNotFoundError):
+        with files.explained(aside), contextlib.suppress(FileNotFoundError):
             self.directory.registry.replace(aside)
 
 
@@ -207,6 +216,7 @@ def open_registry(
     directory: StateDirectory, *, time: clock.Clock = clock.now, timeout: float = LOCK_TIMEOUT_SECONDS
 ) -> Iterator[OpenRegistry]:
     """Hold the registry's lock, change it, and write it at the end."""
+    directory.refuse_links()
     with FileLock(directory.registry_lock, timeout=timeout, what="the registry of loops"):
         registry = OpenRegistry(directory, read_registry(directory), time)
         yield registry

@@ -11,6 +11,8 @@ from untilproven.store.layout import LoopDirectory
 from untilproven.store.reader import last_lines
 from untilproven.store.vouch import digest
 
+_SHOWN = 20
+
 
 class Replay(msgspec.Struct, frozen=True):
     """What a journal says. `state` is None when it holds no usable beginning."""
@@ -44,7 +46,13 @@ def replay_journal(loop: LoopDirectory) -> Replay:
         damage.append(f"events.jsonl cannot be read: {error.strerror}")
     except RalphError as error:
         damage.append(error.message)
-    return Replay(state, seq, last_finished, tuple(damage), torn)
+    return Replay(state, seq, last_finished, _shortened(damage), torn)
+
+
+def _shortened(damage: list[str]) -> tuple[str, ...]:
+    """A journal full of rubbish is reported in a few lines."""
+    left_out = len(damage) - _SHOWN
+    return (*damage[:_SHOWN], f"events.jsonl: {left_out} more like these") if left_out > 0 else tuple(damage)
 
 
 def _applied(state: LoopState | None, entry: events.Entry, damage: list[str]) -> LoopState | None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
-from untilproven.errors import StoreFailed
+from untilproven.errors import RalphError, StoreFailed
 from untilproven.model.state import LoopState, ProcessIdentity
 from untilproven.store import files
 
@@ -29,6 +29,8 @@ def user_state() -> Path:
     """Where this user's own state lives, out of every project's reach."""
     base = os.environ.get("XDG_STATE_HOME", "")
     root = Path(base) if base.startswith("/") else Path.home() / ".local/state"
+    if not root.is_absolute():
+        raise StoreFailed("HOME is not an absolute path, so there is no place for your own state", hint="set HOME")
     return root / "untilproven"
 
 
@@ -60,7 +62,8 @@ class Voucher:
 
     def _existing_key(self) -> bytes | None:
         if self._cached is None:
-            with contextlib.suppress(FileNotFoundError):
+            # A place that cannot be looked into holds no key of ours; making one there says what is wrong.
+            with contextlib.suppress(OSError, RalphError):
                 data = files.read(_key_path(), _KEY_BYTES)
                 self._cached = data if len(data) == _KEY_BYTES else None
         return self._cached

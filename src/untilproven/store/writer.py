@@ -6,11 +6,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from untilproven.core import projection
+from untilproven.core.naming import quoted
 from untilproven.core.text import cut
 from untilproven.core.transition import move
-from untilproven.errors import Damaged, Foreign, NoSuchLoop
+from untilproven.errors import Damaged, Foreign, IllegalTransition, NoSuchLoop, StoreFailed
 from untilproven.model import events, wire
 from untilproven.model.fields import PauseReason
 from untilproven.model.state import LoopState
@@ -20,7 +22,7 @@ from untilproven.store.journal import JournalWriter
 from untilproven.store.layout import LoopDirectory, StateDirectory
 from untilproven.store.lock import FileLock
 from untilproven.store.records import write_all_records, write_record
-from untilproven.store.registry import open_registry
+from untilproven.store.registry import OpenRegistry, open_registry
 from untilproven.store.replay import replay_journal
 from untilproven.store.vouch import Voucher, digest
 
@@ -48,6 +50,8 @@ class LoopWriter:
         self._time = time
         self._iteration: list[events.Entry] = []
         self._state_is_good = False
+        self.behind: StoreFailed | None = None
+        """Why the derived files could not follow the journal at the last step; the next one tries again."""
 
     @property
     def state(self) -> LoopState:
@@ -63,9 +67,14 @@ class LoopWriter:
         state = self._applied(entries)
         self._journal.append(entries, durable=durable)
         self._state = state
-        self.write_state(keep_previous=durable and self._state_is_good)
-        for entry in entries:
-            self._note(entry)
+        # From here on it is recorded, so nothing below may look to the caller as if it were not.
+        self.behind = None
+        try:
+            self.write_state(keep_previous=durable and self._state_is_good)
+            for entry in entries:
+                self._note(entry)
+        except StoreFailed as failure:
+            self.behind = failure
         return self.state
 
     def preview(self, *happened: events.Event) -> LoopState:
@@ -81,18 +90,17 @@ class LoopWriter:
     def update_state(self, changes: dict[str, Any]) -> LoopState:
         """Source 000 update_state: replace named fields; a status among them must be a legal move."""
         changes = dict(changes)
-        status = changes.pop("status", None)
-        happened: list[events.Event] = []
+        wanted = changes.pop("status", self.state.status)
+        if wanted not in list(Status):
+            raise IllegalTransition(f"there is no status {quoted(str(wanted))}", hint="one of " + ", ".join(Status))
+        before: list[events.Event] = []
         if changes:
             projection.updated(self.state, changes)
-            happened.append(events.StateUpdated(set=changes))
-        if status is not None and Status(status) is not self.state.status:
-            move(self.state.status, Status(status))
-            if happened:
-                self.record(*happened)
-            return self.transition_status(Status(status))
-        if happened:
-            self.record(*happened)
+            before.append(events.StateUpdated(set=changes))
+        if wanted != self.state.status:
+            return self._move(events.StatusChanged(to=Status(wanted)), *before)
+        if before:
+            self.record(*before)
         self.update_heartbeat()
         return self.state
 
@@ -107,50 +115,74 @@ class LoopWriter:
         stack_trace: str | UnsetType = UNSET,
     ) -> LoopState:
         """Source 000 transition_status: journal, state file and registry in one locked step."""
-        move(self.state.status, to)
-        event = events.StatusChanged(
-            to=to,
-            reason=reason,
-            pause_reason=pause_reason,
-            resume_at=resume_at,
-            error=error,
-            stack_trace=stack_trace,
+        return self._move(
+            events.StatusChanged(
+                to=to,
+                reason=reason,
+                pause_reason=pause_reason,
+                resume_at=resume_at,
+                error=error,
+                stack_trace=stack_trace,
+            )
         )
+
+    def _move(self, change: events.StatusChanged, *before: events.Event) -> LoopState:
+        move(self.state.status, change.to)
         with open_registry(self.directory, time=self._time) as registry:
-            state = self.record(event)
-            registered = any(entry.loop_id == state.loop_id for entry in registry.active)
-            if state.status not in REGISTERED and registered:
-                registry.deregister_loop(state.loop_id)
-            elif registered:
-                registry.update_heartbeat(state)
+            self._in(registry, wanted=change.to in REGISTERED)
+            state = self.record(*before, change)
+            if any(entry.loop_id == state.loop_id for entry in registry.active):
+                if state.status in REGISTERED:
+                    registry.update_heartbeat(state)
+                else:
+                    registry.deregister_loop(state.loop_id)
         return state
+
+    def _in(self, registry: OpenRegistry, *, wanted: bool) -> None:
+        """Whoever holds a loop's lock runs it, so it gets its place back if the registry has lost it."""
+        if wanted and all(entry.loop_id != self.state.loop_id for entry in registry.active):
+            registry.register_loop(self.state)
 
     def record_completion_check(
         self, *, passed: bool, output: str, check: str = "completion", kind: str = "command"
     ) -> LoopState:
         """Source 000 record_completion_check: a check that passes while running moves the loop to completing."""
-        self.record(
-            events.CheckFinished(
-                iteration=self.state.iteration,
-                check=check,
-                kind=kind,
-                passed=passed,
-                output=cut(output, CHECK_OUTPUT_BYTES),
-            )
+        finished = events.CheckFinished(
+            iteration=self.state.iteration_in_progress or self.state.iteration,
+            check=check,
+            kind=kind,
+            passed=passed,
+            output=cut(output, CHECK_OUTPUT_BYTES),
         )
         if passed and self.state.status is Status.RUNNING:
-            return self.transition_status(Status.COMPLETING, reason=f"{check} passed")
-        return self.state
+            return self._move(events.StatusChanged(to=Status.COMPLETING, reason=f"{check} passed"), finished)
+        return self.record(finished)
 
     def update_heartbeat(self) -> None:
         """Source 004 update_heartbeat; a paused loop has no heartbeat and writes none."""
         if self.state.status in REGISTERED - {Status.PAUSED}:
             with open_registry(self.directory, time=self._time) as registry:
+                self._in(registry, wanted=True)
                 registry.update_heartbeat(self.state)
 
     def close(self) -> None:
-        self._journal.close()
+        """Let others have the loop; closing twice is fine."""
+        self.close_journal()
         self._lock.release()
+
+    def close_journal(self) -> None:
+        """Stop writing, while the lock stays with whoever brought it."""
+        self._journal.close()
+
+    def catch_up(self, *, state: bool, records_up_to: int) -> None:
+        """Make good what a kill left undone between the journal and the files derived from it."""
+        try:
+            if state:
+                self.write_state()
+            if records_up_to and not self.loop.iteration(records_up_to).exists():
+                write_all_records(self.loop)
+        except StoreFailed as failure:
+            self.behind = failure
 
     def write_state(self, *, keep_previous: bool = False) -> None:
         """Bring state.json in line with the journal, which can make it again if it is lost."""
@@ -192,10 +224,12 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
         if replay.state is None:
             raise Damaged(
                 f"the journal of {loop_id} cannot be continued: " + "; ".join(replay.damage),
-                hint=f"the last state can still be seen: ralph status {loop_id}",
+                hint=f"ralph state rebuild {loop_id} begins it again from the last good state",
             )
         if not Voucher(directory.home).vouches(replay.state):
             raise foreign(loop_id)
+        if (seen.state.journal_seq or 0) > replay.seq:
+            raise lost_its_end(loop_id)
         journal = JournalWriter(loop.journal, loop_id, seq=replay.seq)
         writer = LoopWriter(directory, loop, lock, journal, replay.state, time)
         undo.callback(journal.close)
@@ -207,10 +241,7 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
                     dropped_text=replay.torn.data[:200].decode("utf-8", "replace"),
                 )
             )
-        if seen.source != loop.state.name:
-            writer.write_state()
-        if replay.last_finished and not loop.iteration(replay.last_finished).exists():
-            write_all_records(loop)
+        writer.catch_up(state=seen.source != loop.state.name, records_up_to=replay.last_finished)
         undo.pop_all()
         return writer
 
@@ -226,17 +257,30 @@ def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Cloc
         lock = lock_of(loop)
         lock.acquire()
         undo.callback(lock.release)
-        journal = JournalWriter(loop.journal, state.loop_id, seq=0)
-        undo.callback(journal.close)
-        writer = LoopWriter(directory, loop, lock, journal, None, time)
-        started = wire.to_builtins(state)
-        words = digest(started)
-        vouch = Voucher(directory.home).code(state.loop_id, words, state.process)
-        writer.record(events.LoopStarted(state=started, started_with=words, vouch=vouch))
+        writer = begin_journal(directory, loop, lock, state, time=time)
+        undo.callback(writer.close)
         files.sync_directory(loop.path)
         files.sync_directory(directory.loops)
         undo.pop_all()
         return writer
+
+
+def begin_journal(
+    directory: StateDirectory, loop: LoopDirectory, lock: FileLock, state: LoopState, *, time: clock.Clock = clock.now
+) -> LoopWriter:
+    """Write the first line of a journal: the whole state it begins with, vouched for."""
+    with contextlib.ExitStack() as undo:
+        journal = JournalWriter(loop.journal, state.loop_id, seq=0)
+        undo.callback(journal.close)
+        writer = LoopWriter(directory, loop, lock, journal, None, time)
+        started = wire.to_builtins(replace(state, journal_seq=UNSET, vouch=UNSET, started_with=UNSET))
+        words = digest(started)
+        vouch = Voucher(directory.home).code(state.loop_id, words, state.process)
+        writer.record(events.LoopStarted(state=started, started_with=words, vouch=vouch))
+        if writer.behind:
+            raise writer.behind
+        undo.pop_all()
+    return writer
 
 
 def remove_loop(loop: LoopDirectory) -> None:
@@ -250,6 +294,13 @@ def lock_of(loop: LoopDirectory) -> FileLock:
     """A loop's lock is held as long as it runs, so waiting is of no use; but a lock that was just given up
     lives on for a moment in a program that its holder was starting."""
     return FileLock(loop.lock, timeout=0.25, what=f"loop {loop.loop_id}")
+
+
+def lost_its_end(loop_id: str) -> Damaged:
+    return Damaged(
+        f"the journal of {loop_id} ends before what its state has seen; going on would forget the rest",
+        hint=f"ralph state rebuild {loop_id} begins it again from the last good state",
+    )
 
 
 def foreign(loop_id: str) -> Foreign:

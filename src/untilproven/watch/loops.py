@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from untilproven.core.stale import Liveness
+from untilproven.core.text import text
 from untilproven.errors import RalphError
 from untilproven.model import wire
 from untilproven.model.registry import ActiveLoop
@@ -14,6 +15,7 @@ from untilproven.model.state import LoopConfiguration, LoopMetrics, LoopState, P
 from untilproven.model.status import HAS_PROCESS, Status
 from untilproven.store import clock, reader
 from untilproven.store.layout import StateDirectory
+from untilproven.store.lock import undisturbed
 from untilproven.store.registry import read_registry
 
 HEAD = ("LOOP", "STATUS", "ITERATION", "LAST SEEN", "PROCESS", "TASK")
@@ -58,7 +60,7 @@ class Row(msgspec.Struct, frozen=True):
             "process": self.view.liveness,
             "registered": self.registered,
             "foreign": self.view.foreign,
-            "directory": str(self.view.directory.path),
+            "directory": text(str(self.view.directory.path)),
             "max_iterations": (state.configuration or LoopConfiguration()).max_iterations,
             "pause_reason": state.pause_reason,
             "resumed_as": state.resumed_as,
@@ -144,6 +146,15 @@ def overview(directory: StateDirectory, *, every: bool) -> Overview:
     """The registered loops; with `every`, also those that ended, were archived, or are not registered."""
     if not directory.exists():
         return Overview((), (), 0)
+    found = _overview(directory, every=every)
+    if found.damage:
+        # Perhaps somebody was just making or moving a loop: look again while nobody does.
+        with undisturbed(directory.registry_lock, timeout=2.0):
+            return _overview(directory, every=every)
+    return found
+
+
+def _overview(directory: StateDirectory, *, every: bool) -> Overview:
     found = read_registry(directory)
     entries = {entry.loop_id: entry for entry in found.registry.active_loops}
     names = list(entries)
