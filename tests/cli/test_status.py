@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -5,13 +6,25 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from support import ralph, run_iteration
+from support import make_project, ralph, run_iteration
 from untilproven.cli.main import run
 from untilproven.model.fields import PauseReason
 from untilproven.model.status import Status
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import continue_loop, create_state
 
+BUSY = """
+from pathlib import Path
+from untilproven.model.status import Status
+from untilproven.store.archive import archive_loop
+from untilproven.store.layout import find_project
+from untilproven.store.lifecycle import create_state
+project = find_project(Path.cwd())
+while True:
+    with create_state(project, "busy") as writer:
+        writer.transition_status(Status.ABORTED)
+    archive_loop(project.state, writer.state.loop_id)
+"""
 RALPH = Path(sys.executable).with_name("ralph")
 
 
@@ -182,6 +195,41 @@ def test_a_reader_that_has_seen_enough_is_no_error(here: Project) -> None:
     )
     assert done.stdout == '{\n  "$sche'
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "status --json", "schema state", "config"])
+def test_output_that_cannot_be_written_is_said_and_exits_with_1(here: Project, words: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{RALPH} {words} > /dev/full"], cwd=here.root, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "ralph: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("setting", [{"HOME": "/dev/null"}, {"HOME": "relative"}, {"XDG_STATE_HOME": "/etc/passwd"}])
+def test_a_home_that_is_none_can_still_be_looked_from(here: Project, setting: dict[str, str]) -> None:
+    done = ralph("status", cwd=here.root, env={"PATH": os.environ["PATH"], **setting})
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_project_whose_path_is_not_utf8_works(tmp_path: Path) -> None:
+    odd = make_project(tmp_path / "caf\udce9")
+    with create_state(odd, "t\ud800x") as writer:
+        assert writer.state.task == "t?x"
+    done = ralph("status", "--all", "--json", cwd=odd.root)
+    assert done.returncode == 0
+    assert msgspec.json.decode(done.stdout)["loops"][0]["directory"].endswith(writer.state.loop_id)
+
+
+def test_looking_while_others_make_and_move_loops_reports_no_damage(here: Project) -> None:
+    busy = subprocess.Popen([sys.executable, "-c", BUSY], cwd=here.root)
+    try:
+        for _ in range(25):
+            done = ralph("status", "--all", cwd=here.root)
+            assert (done.returncode, "warning" in done.stderr) == (0, False), done.stderr
+        assert busy.poll() is None
+    finally:
+        busy.kill()
+        busy.wait()
 
 
 def test_an_internal_error_leaves_a_report_to_paste(

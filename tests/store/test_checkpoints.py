@@ -130,3 +130,30 @@ def test_a_checkpoint_can_be_written_after_the_end(project: Project) -> None:
         writer.transition_status(Status.ABORTED)
         write_checkpoint(writer)
         assert read_checkpoint(writer.loop, 1).state.phase == "aborted"
+
+
+def test_links_in_place_of_the_directories_are_neither_written_through_nor_pruned(
+    project: Project, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "iteration-001.json.gz").write_bytes(b"mine")
+    with create_state(project, "fix") as writer:
+        for directory in (writer.loop.iterations, writer.loop.checkpoints):
+            directory.rmdir()
+            directory.symlink_to(outside)
+        with pytest.raises(Foreign):
+            write_checkpoint(writer)
+        run_iteration(writer, 1)
+        assert isinstance(writer.behind, Foreign)
+        assert [path.name for path in outside.iterdir()] == ["iteration-001.json.gz"]
+
+
+def test_a_strange_name_among_the_checkpoints_is_left_alone(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        (writer.loop.checkpoints / "iteration-7.json.gz").write_bytes(b"not ours")
+        (writer.loop.checkpoints / "iteration-x.json.gz").write_bytes(b"not ours")
+        for number in range(1, 8):
+            run_iteration(writer, number, durable=False)
+            write_checkpoint(writer)
+        assert (writer.loop.checkpoints / "iteration-7.json.gz").read_bytes() == b"not ours"

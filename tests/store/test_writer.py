@@ -50,6 +50,9 @@ def test_the_state_directory_keeps_itself_out_of_git_but_not_the_task_files(proj
     lines = (project.state.path / ".gitignore").read_text().splitlines()
     assert "*" in lines
     assert "!tasks.jsonl" in lines
+    (project.state.path / ".gitignore").write_bytes(b"")
+    create_state(project, "a kill had left it empty").close()
+    assert (project.state.path / ".gitignore").read_text().splitlines() == lines
 
 
 def test_an_iteration_is_counted_once_and_its_record_is_whole(project: Project) -> None:

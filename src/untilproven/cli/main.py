@@ -32,16 +32,13 @@ def run(argv: list[str]) -> int:
     """Carry out one command line and return its exit code."""
     match argv:
         case ["--help" | "-h"] | ["help"]:
-            sys.stdout.write(verbs.overview(every=False))
-            return 0
+            return _say(verbs.overview(every=False))
         case ["help", "all"]:
-            sys.stdout.write(verbs.overview(every=True))
-            return 0
+            return _say(verbs.overview(every=True))
         case ["--version" | "-V"]:
             from untilproven import __version__  # noqa: PLC0415  not needed otherwise
 
-            sys.stdout.write(f"untilproven {__version__}\n")
-            return 0
+            return _say(f"untilproven {__version__}\n")
         case ["help", verb]:
             argv = [verb, "--help"]
     # Nothing that is made while modules load is garbage; a verb turns this on again.
@@ -49,6 +46,20 @@ def run(argv: list[str]) -> int:
     from untilproven.cli.handler import handled  # noqa: PLC0415  help needs none of it
 
     return handled(argv, lambda: _act(argv))
+
+
+def _say(text: str) -> int:
+    """Print what needs no other module; a reader that has gone is no error, a full disk is."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 0
+        sys.stderr.write(f"ralph: cannot write the output: {error.strerror}\n")
+        return 1
+    return 0
 
 
 def _act(argv: list[str]) -> int:

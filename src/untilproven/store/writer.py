@@ -12,7 +12,7 @@ from untilproven.core import projection
 from untilproven.core.naming import quoted
 from untilproven.core.text import cut
 from untilproven.core.transition import move
-from untilproven.errors import Damaged, Foreign, IllegalTransition, NoSuchLoop, StoreFailed
+from untilproven.errors import Damaged, Foreign, IllegalTransition, NoSuchLoop, RalphError
 from untilproven.model import events, wire
 from untilproven.model.fields import PauseReason
 from untilproven.model.state import LoopState
@@ -50,7 +50,7 @@ class LoopWriter:
         self._time = time
         self._iteration: list[events.Entry] = []
         self._state_is_good = False
-        self.behind: StoreFailed | None = None
+        self.behind: RalphError | None = None
         """Why the derived files could not follow the journal at the last step; the next one tries again."""
 
     @property
@@ -73,7 +73,7 @@ class LoopWriter:
             self.write_state(keep_previous=durable and self._state_is_good)
             for entry in entries:
                 self._note(entry)
-        except StoreFailed as failure:
+        except RalphError as failure:
             self.behind = failure
         return self.state
 
@@ -181,7 +181,7 @@ class LoopWriter:
                 self.write_state()
             if records_up_to and not self.loop.iteration(records_up_to).exists():
                 write_all_records(self.loop)
-        except StoreFailed as failure:
+        except RalphError as failure:
             self.behind = failure
 
     def write_state(self, *, keep_previous: bool = False) -> None:
