@@ -1,0 +1,90 @@
+"""What the evidence amounts to: one of the four kinds of proof, or none, with the reason."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from untilproven.contract import Evidence
+from untilproven.model.receipt import Proof
+
+_NAMED = 5
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    proof: Proof | None
+    reason: str
+    """One sentence for the receipt, the console and the agent."""
+
+
+def judge(
+    control: Mapping[str, Evidence],
+    now: Mapping[str, Evidence],
+    *,
+    claimed: bool,
+    changed: bool,
+    new_tests: bool = False,
+    trust_promise: bool = False,
+) -> Verdict:
+    """From the checks by name, before the work and now, to what may be said of the work.
+
+    `new_tests`: somebody has shown that a test of the agent's fails on the baseline and passes now.
+    """
+    if against := _against(control, now):
+        return Verdict(None, against)
+    red = [name for name in now if name in control and not control[name].passed]
+    if red and changed:
+        how = "could not run" if control[red[0]].broken else "failed"
+        return Verdict(Proof.RED_TO_GREEN, f"{red[0]} {how} before the work and passes now")
+    if now and new_tests and changed:
+        return Verdict(Proof.NEW_TESTS, "the checks are green, and a new test fails on the code as it was")
+    if now and claimed and changed:
+        return Verdict(Proof.SUITE_GREEN_AND_CLAIM, "checks green before and after, work claimed")
+    if claimed and trust_promise:
+        return Verdict(Proof.CLAIMED, "the agent says so, and was to be believed")
+    return Verdict(None, _missing(red, now, changed=changed))
+
+
+def _against(control: Mapping[str, Evidence], now: Mapping[str, Evidence]) -> str:
+    """What rules out every kind of proof, a claim's included."""
+    if broken := [name for name, evidence in now.items() if evidence.broken]:
+        return f"{_names(broken)} could not be run"
+    if failing := [name for name, evidence in now.items() if not evidence.passed]:
+        return f"{_names(failing)} does not pass yet"
+    if gone := [name for name in control if name not in now]:
+        return f"{_names(gone)} was not run again"
+    for name, evidence in now.items():
+        if name in control and (lost := _lost(control[name], evidence)):
+            return f"{name}: {lost}"
+    return ""
+
+
+def _lost(before: Evidence, now: Evidence) -> str:
+    """Tests that passed before the work and are not seen to pass now."""
+    if not before.tests:
+        return ""
+    if not now.tests:
+        return "its tests were seen one by one before the work, and are not any more"
+    outcomes = {test.name: test.outcome for test in now.tests}
+    green = [test.name for test in before.tests if test.outcome == "passed"]
+    if vanished := [name for name in green if name not in outcomes]:
+        return f"tests that passed before are gone: {_names(vanished)}"
+    if skipped := [name for name in green if outcomes[name] == "skipped"]:
+        return f"tests that passed before are skipped: {_names(skipped)}"
+    if failing := [name for name in green if outcomes[name] != "passed"]:
+        return f"tests that passed before fail: {_names(failing)}"
+    return ""
+
+
+def _missing(red: list[str], now: Mapping[str, Evidence], *, changed: bool) -> str:
+    if not now:
+        return "there is no check that could prove it"
+    if red:
+        return f"{_names(red)} failed before and passes now, but nothing has changed: it cannot be relied on"
+    if not changed:
+        return "the checks were green before the work, and nothing has changed"
+    return "the checks were green before the work, and nothing is claimed"
+
+
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
