@@ -180,3 +180,11 @@ def test_a_file_system_without_hard_links_will_do(project: Project, monkeypatch:
     with create_state(project, "fix") as writer:
         writer.update_heartbeat()
     assert files.backup_of(project.state.registry).stat().st_nlink == 1
+
+
+def test_a_registry_made_again_holds_no_loop_that_has_ended_since(project: Project) -> None:
+    writers = [create_state(project, f"task {number}") for number in range(4)]
+    writers[0].transition_status(Status.ABORTED)
+    project.state.registry.write_bytes(b"junk")
+    assert set(names(project)) == {writer.state.loop_id for writer in writers[1:]}
+    create_state(project, "takes the free place").close()

@@ -5,7 +5,7 @@ taken for empty.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -67,13 +67,11 @@ def read_registry(directory: StateDirectory) -> RegistryView:
         return RegistryView(registry)
     if not damage and not directory.registry.parent.is_dir():
         return RegistryView(_empty())
-    # The copy is one change behind, and the loops themselves know better who is active.
     copy = _decoded(files.backup_of(directory.registry), damage) or _empty()
-    known = {entry.loop_id: entry for entry in copy.active_loops}
-    known |= {entry.loop_id: known.get(entry.loop_id, entry) for entry in _from_states(directory, damage)}
+    found = _from_states(directory, copy.active_loops, damage)
     if damage:
         damage.append("the registry was made again from its last good copy and the loops' own states")
-    return RegistryView(replace(copy, active_loops=tuple(known.values())[:MAX_CONCURRENT_LOOPS]), tuple(damage))
+    return RegistryView(replace(copy, active_loops=tuple(found)[:MAX_CONCURRENT_LOOPS]), tuple(damage))
 
 
 def _decoded(path: Path, damage: list[str]) -> Registry | None:
@@ -91,17 +89,25 @@ def _decoded(path: Path, damage: list[str]) -> Registry | None:
     return None
 
 
-def _from_states(directory: StateDirectory, damage: list[str]) -> list[ActiveLoop]:
-    found = []
+def _from_states(directory: StateDirectory, copy: Iterable[ActiveLoop], damage: list[str]) -> list[ActiveLoop]:
+    """Who is active, going by the loops themselves; those that cannot tell are taken from the registry's last copy.
+
+    The copy is one change behind. Those that a living process holds come first, in case there are too many.
+    """
+    known = {entry.loop_id: entry for entry in copy}
     for loop in directory.all_loops():
         try:
             seen = reader.look(directory, loop)
         except RalphError as error:
             damage.append(error.message)
             continue
-        if not seen.foreign and seen.state.status in REGISTERED - {Status.CRASHED}:
-            found.append(entry_of(seen.state))
-    return sorted(found, key=lambda entry: (not _held(directory, entry.loop_id), entry.started_at))
+        if seen.foreign or seen.state.status is Status.CRASHED:
+            continue  # a crashed loop may have been cleaned up; only the copy knows
+        if seen.state.status in REGISTERED:
+            known.setdefault(loop.loop_id, entry_of(seen.state))
+        else:
+            known.pop(loop.loop_id, None)
+    return sorted(known.values(), key=lambda entry: (not _held(directory, entry.loop_id), entry.started_at))
 
 
 def _held(directory: StateDirectory, loop_id: str) -> bool:
