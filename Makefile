@@ -6,7 +6,7 @@ READY := .venv/.ready
 .PHONY: help setup test lint demo docs bench-store race kill clean
 
 help:
-	@echo "make demo         see it at work, no key and no network needed"
+	@echo "make demo         see it at work; no key, and the network only to install"
 	@echo "make test         lint, types, room boundaries, all tests"
 	@echo "make race         8 processes register at once, 200 rounds"
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"

@@ -52,6 +52,16 @@ def aged(project: Project, iterations: int) -> LoopWriter:
     return writer
 
 
+MISSED: list[str] = []
+
+
+def target(name: str, value: float, most: float) -> str:
+    """How a figure is shown with what it is held against."""
+    if value > most:
+        MISSED.append(name)
+    return f"(target: at most {most:g})"
+
+
 def milliseconds(act: Callable[[], object]) -> float:
     begun = time.perf_counter()
     act()
@@ -76,8 +86,10 @@ def bench_persist(project: Project) -> None:
     medians = {age: statistics.median(taken) for age, taken in times.items()}
     for age, writer in {AGES[0]: young, **old}.items():
         size = writer.loop.state.stat().st_size // 1024
-        print(f"  at iteration {age:>6}: {medians[age]:6.2f} ms   (state.json: {size} kB)")
-    print(f"  ratio {AGES[-1]} to {AGES[0]}: {medians[AGES[-1]] / medians[AGES[0]]:.2f} (target: at most 2)")
+        goal = target(f"persisting at iteration {age}", medians[age], 5.0)
+        print(f"  at iteration {age:>6}: {medians[age]:6.2f} ms   {goal}   state.json has {size} kB")
+    ratio = medians[AGES[-1]] / medians[AGES[0]]
+    print(f"  ratio {AGES[-1]} to {AGES[0]}: {ratio:.2f}   {target('the ratio of late to early', ratio, 2.0)}")
     print(f"  for comparison, one append and fdatasync: {statistics.median(barrier):.2f} ms")
     oldest = old[AGES[-1]]
     print(f"  journal of {AGES[-1]} iterations: {oldest.loop.journal.stat().st_size / files.MIB:.1f} MiB")
@@ -112,8 +124,10 @@ def bench_startup(project: Project) -> None:
     floor = least["python -c pass"]
     active = len(read_registry(project.state).registry.active_loops)
     print(f"Start-up, CPU ms, least of 25 (status shows {active} loops, one of them {AGES[-1]} iterations old)")
-    for name, target in (("python -c pass", 1.0), ("ralph --help", 4.0), ("ralph status", 6.0)):
-        print(f"  {name:<15} {least[name]:6.1f} ms   {least[name] / floor:4.1f}x (target: at most {target:g}x)")
+    print(f"  python -c pass  {floor:6.1f} ms")
+    for name, most in (("ralph --help", 4.0), ("ralph status", 6.0)):
+        times = least[name] / floor
+        print(f"  {name:<15} {least[name]:6.1f} ms   {times:4.1f}x {target(name, times, most)}")
 
 
 def bench_lock(project: Project) -> None:
@@ -160,6 +174,8 @@ def main() -> None:
         bench_persist(project)
         bench_startup(project)
         bench_lock(project)
+    if MISSED:
+        sys.exit("missed: " + ", ".join(MISSED))
 
 
 if __name__ == "__main__":

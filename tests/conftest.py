@@ -1,5 +1,6 @@
 """Every test has a home of its own: nothing here touches the user's files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     home = tmp_path_factory.mktemp("home")
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
-    for name in ("NO_COLOR", "FORCE_COLOR", "RALPH_TRUST"):
+    for name in ("NO_COLOR", "FORCE_COLOR", *(name for name in os.environ if name.lstrip("_").startswith("RALPH_"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     return home

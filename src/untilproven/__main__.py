@@ -1,4 +1,5 @@
-"""`python -m untilproven`, without ever importing from the directory it is started in."""
+"""`python -m untilproven`. Nothing else is imported from the directory it is started in, but Python has chosen this
+package before it could be asked; `python -P -m untilproven` and `ralph` leave it no choice."""
 
 import sys
 

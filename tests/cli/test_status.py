@@ -137,6 +137,8 @@ def test_a_dead_loop_is_seen_marked_and_cleaned_up(here: Project, capsys: pytest
         (["status", "--nonsense"], "No such option"),
         (["statsu"], "did you mean `ralph status`"),
         (["frobnicate"], "`ralph help all` lists the verbs"),
+        (["fix the tests"], "does not run them yet"),
+        (["resume", "ralph-none-00000000"], "does not run them yet"),
         (["archive"], "name the loops"),
         (["state", "rebuild"], "Missing argument"),
         (["schema", "nonsense"], "is not one of"),
@@ -247,6 +249,21 @@ def test_an_internal_error_leaves_a_report_to_paste(
     assert "Traceback" not in shown
     assert run(["status", "--json"]) == 3
     assert msgspec.json.decode(capsys.readouterr().out)["error"]["kind"] == "internal"
+
+
+@pytest.mark.parametrize(("home", "words"), [("relative", "plain"), ("/dev/null", "odd \udce9 name")])
+def test_an_internal_error_is_reported_even_where_nothing_can_be_written(
+    here: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: str, words: str
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError(words)
+
+    monkeypatch.setattr("untilproven.watch.loops.overview", broken)
+    monkeypatch.setenv("HOME", home)
+    assert run(["status"]) == 3
+    assert "### untilproven" in capsys.readouterr().err
+    assert run(["status", "--json"]) == 3
+    assert msgspec.json.decode(capsys.readouterr().out)["error"]["exit_code"] == 3
 
 
 def test_a_directory_that_vanished_is_said(tmp_path: Path) -> None:

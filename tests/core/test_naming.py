@@ -35,6 +35,7 @@ def test_a_made_id_is_accepted_back(task: str, suffix: str) -> None:
         ("---", "task"),
         ("a" * 29 + " b", "a" * 29),
         ("../../etc/passwd", "etc-passwd"),
+        ("do \x1b[31mthings", "do-things"),
     ],
 )
 def test_slugs_are_folded_cut_and_never_empty(task: str, made: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support import MOMENT, SetClock, iteration_events, run_iteration
-from untilproven.errors import Damaged, Foreign
+from untilproven.errors import Damaged, Foreign, IllegalTransition
 from untilproven.model import events
 from untilproven.model.persistence import BestIteration
 from untilproven.model.status import Status
@@ -157,3 +157,33 @@ def test_a_strange_name_among_the_checkpoints_is_left_alone(project: Project) ->
             run_iteration(writer, number, durable=False)
             write_checkpoint(writer)
         assert (writer.loop.checkpoints / "iteration-7.json.gz").read_bytes() == b"not ours"
+
+
+def test_a_checkpoint_that_cannot_be_pruned_does_not_make_a_recorded_iteration_fail(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        for number in range(1, 6):
+            write_checkpoint(writer, *iteration_events(number))
+        stuck = writer.loop.checkpoint(1)
+        first = stuck.read_bytes()
+        monkey = pytest.MonkeyPatch()
+        real = Path.unlink
+
+        def refused(path: Path, *, missing_ok: bool = False) -> None:
+            if path == stuck:
+                raise PermissionError(1, "Operation not permitted")
+            real(path, missing_ok=missing_ok)
+
+        monkey.setattr(Path, "unlink", refused)
+        write_checkpoint(writer, *iteration_events(6))
+        monkey.undo()
+        assert writer.state.iteration == 6
+        assert writer.behind
+        assert stuck.read_bytes() == first
+
+
+def test_a_checkpoint_whose_line_was_refused_is_not_left_behind(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.transition_status(Status.ABORTED)
+        with pytest.raises(IllegalTransition):
+            write_checkpoint(writer, *iteration_events(1))
+        assert kept(writer) == []

@@ -84,7 +84,7 @@ writer = create_state(project, "read only")
 run_iteration(writer, 1)
 before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
 writer.close()
-subprocess.run(["mount", "-o", "remount,ro", str(root)], check=True)
+subprocess.run(["mount", "-o", "remount,bind,ro", str(root)], check=True)
 for act in (lambda: create_state(project, "x"), lambda: check_stale_loops(project.state)):
     try:
         act()

@@ -17,7 +17,7 @@ from untilproven.model.iteration import Continue, Fate, Usage
 from untilproven.model.persistence import BaselineMetrics
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
-from untilproven.store import reader
+from untilproven.store import files, reader
 from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
@@ -352,3 +352,18 @@ def test_an_entry_that_lags_behind_its_loop_is_brought_in_line(project: Project)
         assert statuses(project) == {writer.state.loop_id: "running"}
         check_stale_loops(project.state)
         assert statuses(project) == {writer.state.loop_id: "paused"}
+
+
+def test_a_kill_before_the_old_loop_learns_of_its_successor_does_not_make_a_second_one(project: Project) -> None:
+    old = ended_loop(project, Status.FAILED)
+    with continue_loop(project, old.loop_id) as new:
+        pass
+    journal = project.state.loop(old.loop_id).journal
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert b"loop.continued" in lines[-1]
+    journal.write_bytes(b"".join(lines[:-1]))
+    files.backup_of(project.state.loop(old.loop_id).state).replace(project.state.loop(old.loop_id).state)
+    with pytest.raises(IllegalTransition, match="already continued"):
+        continue_loop(project, old.loop_id)
+    assert reader.resolve(project.state, old.loop_id).state.loop_id == new.state.loop_id
+    assert len(project.state.all_loops()) == 2

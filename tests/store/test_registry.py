@@ -73,7 +73,7 @@ def test_a_heartbeat_says_when_how_far_and_in_what_state(project: Project) -> No
 
 
 @pytest.mark.parametrize(
-    "junk", [b"", b"garbage", b"\x00" * 4096, b"{}", b"[" * 100_000, b'{"version":"3.0.0","active_loops":[]}']
+    "junk", [b"", b"garbage", b"\x00" * 4096, b"{}", b"[" * 100_000, b'{"version":"x","active_loops":[]}']
 )
 def test_a_damaged_registry_is_served_by_its_last_good_copy_and_kept_aside(project: Project, junk: bytes) -> None:
     first, second = create_state(project, "one"), create_state(project, "two")
@@ -188,3 +188,12 @@ def test_a_registry_made_again_holds_no_loop_that_has_ended_since(project: Proje
     project.state.registry.write_bytes(b"junk")
     assert set(names(project)) == {writer.state.loop_id for writer in writers[1:]}
     create_state(project, "takes the free place").close()
+
+
+def test_a_registry_of_a_later_version_is_left_alone(project: Project) -> None:
+    create_state(project, "one").close()
+    later = b'{"version":"3.1.0","active_loops":[]}'
+    project.state.registry.write_bytes(later)
+    with pytest.raises(StoreFailed, match="later version"):
+        create_state(project, "two")
+    assert project.state.registry.read_bytes() == later

@@ -33,6 +33,11 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and (args[0] in verbs.NOT_YET or " " in args[0].strip()):
+            raise UsageError(
+                "this version remembers loops and does not run them yet: there is no `ralph run` and no `ralph resume`",
+                hint="`ralph help all` lists what there is",
+            )
         if args and args[0] not in verbs.ALL and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415  only a mistake needs it
 

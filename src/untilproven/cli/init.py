@@ -8,6 +8,7 @@ import click
 
 from untilproven.cli import here, output
 from untilproven.config import sources
+from untilproven.config.layers import load
 from untilproven.errors import ConfigError, UsageError
 from untilproven.store import files
 
@@ -28,6 +29,9 @@ def command(source: Path | None, *, force: bool, to_stdout: bool) -> None:
         _refuse_second_place(root)
     _write(path, text.encode(), force=force)
     output.note(f"wrote {path}; `ralph config --origin` shows what is in force")
+    waiting = load(root).withheld
+    if waiting:
+        output.note(f"not in force until you say `ralph trust`: {', '.join(setting.key for setting in waiting)}")
 
 
 def _text(source: Path | None) -> str:

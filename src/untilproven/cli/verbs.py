@@ -4,19 +4,22 @@ EVERYDAY: dict[str, str] = {
     "status": "what is running, and how far it is",
     "config": "the settings in force, and where each comes from",
     "doctor": "what this machine can do, and what to change",
+    "init": "write a ralph.toml to start from",
+    "pause": "set a loop aside",
+    "abort": "end a loop and free its slot",
 }
 
 THE_REST: dict[str, str] = {
-    "abort": "end a loop and free its slot",
     "archive": "put ended loops away",
     "completion": "print a completion script for your shell",
-    "init": "write a ralph.toml to start from",
     "migrate": "bring a legacy current-loop.json into the registry",
-    "pause": "set a loop aside",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",
     "trust": "allow this project's settings to run commands",
 }
+
+NOT_YET = frozenset({"run", "resume"})
+"""Verbs that people will look for; this version remembers loops and does not run them."""
 
 ALL = {**EVERYDAY, **THE_REST}
 

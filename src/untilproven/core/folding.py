@@ -32,7 +32,7 @@ def _fold(record: IterationRecord, entry: events.Entry) -> IterationRecord:
                 for change in event.delta
                 if change.change != "deleted"
             )
-            return replace(record, delta=event.delta, tree_after=event.tree, artifacts=artifacts)
+            return replace(record, actions=event.actions, delta=event.delta, tree_after=event.tree, artifacts=artifacts)
         case events.GuardFinding():
             return replace(record, findings=(*record.findings, event.finding))
         case events.CheckFinished():

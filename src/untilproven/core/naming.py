@@ -2,6 +2,7 @@
 
 import re
 
+from untilproven.core.text import printable
 from untilproven.errors import InvalidName
 from untilproven.model.fields import LOOP_ID_PATTERN
 
@@ -13,7 +14,7 @@ def slug(task: str) -> str:
     """A short ASCII name for a task; `task` when nothing readable is left of it."""
     import unicodedata  # noqa: PLC0415  only a new loop needs it
 
-    folded = unicodedata.normalize("NFKD", task).encode("ascii", "ignore").decode()
+    folded = unicodedata.normalize("NFKD", printable(task)).encode("ascii", "ignore").decode()
     words = re.sub(r"[^a-z0-9]+", "-", folded.lower()).strip("-")
     return words[:SLUG_LENGTH].strip("-") or "task"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -19,8 +19,6 @@ from untilproven.model.state import LoopMetrics, LoopState, Totals
 
 KEPT_ENTRIES = 200
 """How many of the newest entries of each list stay in state.json; the rest is in the journal."""
-
-T = TypeVar("T")
 
 
 def shallow_merge(base: Mapping[str, Any], extension: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """From journal to state: each event, applied in order, gives the state that stands in state.json."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -30,8 +30,6 @@ AFTER_THE_END = (
     events.JournalRepaired,
 )
 """All that may still happen to a loop in a terminal state."""
-
-E = TypeVar("E")
 
 
 def apply(state: LoopState | None, entry: events.Entry) -> LoopState:

@@ -9,7 +9,7 @@ def move(current: Status, to: Status) -> Status:
     if to in MOVES[current]:
         return to
     if current in TERMINAL:
-        hint = f"{current} is final; `ralph resume` starts a new loop that carries on from it"
+        hint = f"{current} is final; only a new loop can carry on from it"
         if current is Status.COMPLETED:
             hint = "completed is final; start a new loop"
     else:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from untilproven.model.fields import Count, Decision, LoopId, Ordinal, PauseReason, Timestamp
-from untilproven.model.iteration import Fate, FileChange, Finding, IterationResult, Usage
+from untilproven.model.iteration import Action, Fate, FileChange, Finding, IterationResult, Usage
 from untilproven.model.persistence import (
     BaselineMetrics,
     BestIteration,
@@ -79,6 +79,7 @@ class AgentEvent(_Event, frozen=True, kw_only=True, tag="agent.event"):
 class IterationObserved(_Event, frozen=True, kw_only=True, tag="iteration.observed"):
     iteration: Ordinal
     delta: tuple[FileChange, ...]
+    actions: tuple[Action, ...] = ()
     tree: str | UnsetType = UNSET
 
 

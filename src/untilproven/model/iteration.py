@@ -3,7 +3,6 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from untilproven.model.fields import Count, Ordinal, Severity, Timestamp
@@ -95,6 +94,7 @@ class IterationRecord(Record, frozen=True, kw_only=True):
     result: IterationResult | UnsetType = UNSET
     fate: Fate | UnsetType = UNSET
     counted: bool | UnsetType = UNSET
+    actions: tuple[Action, ...] = ()
     tree_before: str | UnsetType = UNSET
     tree_after: str | UnsetType = UNSET
     delta: tuple[FileChange, ...] = ()
@@ -105,7 +105,3 @@ class IterationRecord(Record, frozen=True, kw_only=True):
     quality_breakdown: QualityBreakdown | UnsetType = UNSET
     test_results: TestResults | UnsetType = UNSET
     artifacts: tuple[Artifact, ...] = ()
-
-
-ITERATION_RESULT = msgspec.json.Decoder(IterationResult)
-"""Reads what an agent returned, from `$RALPH_RESULT_FILE` or a `<result>` tag."""

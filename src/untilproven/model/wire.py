@@ -106,3 +106,17 @@ def _member(value: Any, union: msgspec.inspect.UnionType) -> msgspec.inspect.Typ
             if tag is None or value.get(tag) == member.tag:
                 return member
     return union
+
+
+class _Versioned(msgspec.Struct):
+    version: str = ""
+
+
+def later_version(data: bytes, major: int) -> str:
+    """The version of a file that a later program wrote; empty if it is ours, or says nothing of the kind."""
+    try:
+        version = msgspec.json.decode(data, type=_Versioned).version
+    except UNREADABLE:
+        return ""
+    number = version.partition(".")[0]
+    return version if number.isascii() and number.isdigit() and int(number) > major else ""

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from untilproven.core import naming, retention
-from untilproven.errors import Damaged, RalphError
+from untilproven.errors import Damaged, RalphError, StoreFailed
 from untilproven.model import events, wire
 from untilproven.model.checkpoint import (
     Checkpoint,
@@ -58,10 +58,18 @@ def write_checkpoint(
     path = writer.loop.checkpoint(state.iteration)
     files.refuse_link(writer.loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
+    # It comes before the journal's line, so that the line never names a file that is not there.
     files.replace(path, _packed(checkpoint), durable=False)
     recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
-    writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))
-    prune(writer.loop, best=_best(state), time=time)
+    try:
+        writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    try:
+        prune(writer.loop, best=_best(state), time=time)
+    except StoreFailed as failure:
+        writer.behind = failure  # it is recorded, so the caller must not take it for a failure
     return checkpoint
 
 

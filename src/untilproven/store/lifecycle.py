@@ -15,7 +15,7 @@ from untilproven.model import events
 from untilproven.model.fields import PauseReason
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import HAS_PROCESS, Status
-from untilproven.store import clock, process
+from untilproven.store import clock, process, reader
 from untilproven.store.layout import Project, StateDirectory
 from untilproven.store.registry import open_registry
 from untilproven.store.survey import make_room
@@ -76,6 +76,7 @@ def continue_loop(
         open_loop(directory, loop_id, time=time) as old,
         contextlib.ExitStack() as undo,
     ):
+        _refuse_second_continuation(directory, old)
         state = continued_state(
             old.state,
             _unused_id(directory, old.state.task or "task", None),
@@ -94,6 +95,16 @@ def continue_loop(
         # Last, because it cannot be undone: an old loop must not point to one that was never made.
         old.record(events.LoopContinued(resumed_as=state.loop_id))
     return writer
+
+
+def _refuse_second_continuation(directory: StateDirectory, old: LoopWriter) -> None:
+    """A loop that took over from this one may exist although a kill kept the old one from saying so."""
+    if old.state.resumed_as:
+        return
+    for seen in reader.all_views(directory, archived=True):
+        if seen.state.resumed_from == old.state.loop_id and not seen.foreign:
+            old.record(events.LoopContinued(resumed_as=seen.state.loop_id))
+            return
 
 
 def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now) -> LoopWriter:

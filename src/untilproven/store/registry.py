@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from untilproven.core import naming
+from untilproven.core.naming import quoted
 from untilproven.errors import NoSlot, NoSuchLoop, RalphError, StoreFailed
 from untilproven.model import wire
 from untilproven.model.registry import (
@@ -75,8 +76,10 @@ def read_registry(directory: StateDirectory) -> RegistryView:
 
 
 def _decoded(path: Path, damage: list[str]) -> Registry | None:
+    data = b""
     try:
-        return wire.decode(Registry, files.read(path))
+        data = files.read(path)
+        return wire.decode(Registry, data)
     except FileNotFoundError:
         return None
     except RalphError as error:
@@ -85,6 +88,12 @@ def _decoded(path: Path, damage: list[str]) -> Registry | None:
         # It may be quite all right, so it must not be replaced by a guess.
         raise StoreFailed(f"{path} cannot be read: {error.strerror}") from error
     except wire.UNREADABLE as error:
+        later = wire.later_version(data, 2)
+        if later:
+            raise StoreFailed(
+                f"{path} was written by a later version of this program ({quoted(later)}) and is left alone",
+                hint="upgrade untilproven",
+            ) from error
         damage.append(f"{path.name} is not valid: {error}")
     return None
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from untilproven.errors import RalphError
 from untilproven.store import files
 
 PROBE_SECONDS = 15.0
@@ -43,6 +44,8 @@ def _answer(name: str, probe: Probe, seconds: float) -> Finding | None:
 def _attempt(name: str, probe: Probe) -> Finding | None:
     try:
         finding = probe()
+    except RalphError as error:
+        finding = Finding(name, "problem", error.message, error.hint)
     except Exception as error:  # noqa: BLE001  whatever goes wrong in one probe, the others are still wanted
         finding = _failed(name, f"{type(error).__name__}: {error}")
     return finding and msgspec.structs.replace(finding, found=_unicode(finding.found), advice=_unicode(finding.advice))

@@ -65,7 +65,7 @@ def search_path(programs: SearchPath) -> Finding:
 def git(programs: SearchPath) -> Finding:
     hits = programs.hits("git")
     if not hits:
-        advice = "install git; without it all works but commits and `ralph guard`"
+        advice = "install git; without it all works but what is about commits"
         return Finding("git", "warning", "not found on PATH", advice)
     if hits[0].planted:
         return _planted("git", "problem", hits[0].path)
