@@ -1,0 +1,167 @@
+"""The keeper: a fork of the runner that starts one program and outlives it until nothing of it is left.
+
+It runs nothing but this module, takes no signal that can be refused, and ends with the runner. What it tells the
+runner are three kinds of line: "started PID", "refused REASON", "ended STATUS STRAGGLERS SURVIVORS".
+"""
+
+import contextlib
+import fcntl
+import gc
+import os
+import select
+import signal
+import time
+from typing import NamedTuple, NoReturn
+
+from untilproven.process import kernel, leftovers, sweep, table
+from untilproven.process.lookup import Order
+from untilproven.process.table import Process
+
+INTERRUPT, TERMINATE, KILL = b"i", b"t", b"k"
+"""What the runner may ask for, a byte each. The end of that pipe asks for KILL."""
+
+_SIGNALS = {INTERRUPT: signal.SIGINT, TERMINATE: signal.SIGTERM}
+_REAP_EVERY_MS = 1000
+_WITH_A_DEFAULT = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+
+
+class Pipes(NamedTuple):
+    """The keeper's ends of the pipes to the runner, and what the program gets as its three streams."""
+
+    report: int
+    control: int
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+def keep(order: Order, pipes: Pipes, marker: str, runner: int) -> NoReturn:
+    """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
+    try:
+        gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
+        pipes = _keep_only(pipes)
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it was ignored, no status could be read
+        kernel.set_subreaper(True)
+        kernel.signal_when_parent_dies(signal.SIGCONT)  # wakes us if somebody stopped us before the runner died
+        leftovers.show_mark_of_keeper(marker)
+        runner_end = os.pidfd_open(runner)
+        if os.getppid() == runner:
+            _run(order, pipes, runner_end)
+    finally:
+        os._exit(0)
+
+
+def _keep_only(pipes: Pipes) -> Pipes:
+    """Close every file of the runner: its locks, its terminal, the pipes of other keepers."""
+    above = len(pipes) + 3
+    copies = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, above) for fd in pipes]
+    ours = Pipes(*(os.dup2(copy, number, inheritable=False) for number, copy in enumerate(copies, 3)))
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  os.closerange counts to the limit on some builds
+        if int(name) not in ours:
+            try:
+                os.close(int(name))
+            except OSError:
+                continue  # the one that listed them
+    return ours
+
+
+def _run(order: Order, pipes: Pipes, runner_end: int) -> None:
+    try:
+        program = _spawn(order, pipes)
+    except OSError as error:
+        _tell(pipes, f"refused {_refusal(order, error)}")
+        return
+    family = Family(program)
+    try:
+        _tell(pipes, f"started {program}")
+        for fd in (pipes.stdin, pipes.stdout, pipes.stderr):
+            os.close(fd)
+        os.chdir("/")
+        _wait(family, pipes.control, runner_end)
+    finally:
+        stragglers, survivors = family.end()
+    _tell(pipes, f"ended {family.status} {stragglers} {survivors}")
+
+
+def _tell(pipes: Pipes, line: str) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the runner died, which `_wait` sees
+        os.write(pipes.report, f"{line}\n".encode(errors="replace"))
+
+
+def _spawn(order: Order, pipes: Pipes) -> int:
+    os.chdir(order.cwd)
+    return os.posix_spawn(
+        order.path,
+        order.argv,
+        order.env,
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((pipes.stdin, pipes.stdout, pipes.stderr))
+        ],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=_WITH_A_DEFAULT,
+    )
+
+
+def _refusal(order: Order, error: OSError) -> str:
+    if not os.path.isdir(order.cwd):  # noqa: PTH112  the keeper loads no module
+        return f"cannot enter {order.cwd}: {error.strerror}"
+    if os.path.isdir(order.path):  # noqa: PTH112  the keeper loads no module
+        return f"{order.path}: is a directory"
+    return f"{order.path}: {error.strerror}"
+
+
+def _wait(family: "Family", control: int, runner_end: int) -> None:
+    """Until the program has ended, or must."""
+    program_end = os.pidfd_open(family.program)
+    poll = select.poll()
+    for fd in (program_end, control, runner_end):
+        poll.register(fd, select.POLLIN)
+    while family.status is None:
+        ready = [fd for fd, _ in poll.poll(_REAP_EVERY_MS)]
+        family.reap()
+        if runner_end in ready:
+            return
+        if control in ready:
+            asked = os.read(control, 1)
+            if asked not in _SIGNALS:
+                return
+            sweep.send_all(family.living(), _SIGNALS[asked])
+
+
+class Family:
+    """The program and all that descends from it: the keeper has no other children."""
+
+    def __init__(self, program: int) -> None:
+        self.program = program
+        self.status: int | None = None
+
+    def reap(self) -> bool:
+        """Collect the dead; whether any child is left. With none left, no descendant is either."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.program:
+                self.status = status
+
+    def living(self) -> list[Process]:
+        self.reap()
+        return [process for process in table.descendants(os.getpid()) if process.alive]
+
+    def end(self) -> tuple[int, int]:
+        """End them all; how many besides the program had to be killed, and how many are still there."""
+        give_up = time.monotonic() + sweep.PATIENCE
+        killed: set[tuple[int, int]] = set()
+        survivors = 0
+        while self.reap() and time.monotonic() < give_up:
+            swept = sweep.end_all(self.living, give_up - time.monotonic())
+            killed |= swept.killed
+            survivors = swept.survivors
+            if survivors:
+                break
+        return sum(pid != self.program for pid, _ in killed), survivors

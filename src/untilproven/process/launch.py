@@ -1,0 +1,185 @@
+"""Starting a program under a keeper, and taking over from a keeper that was killed."""
+
+import contextlib
+import os
+import select
+import signal
+import time
+import warnings
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from untilproven.process import adoption, kernel, leftovers, sweep, table
+from untilproven.process.keeper import Pipes, keep
+from untilproven.process.lookup import CannotStart, Order, order
+from untilproven.process.records import Program
+
+KEEPER_PATIENCE = sweep.PATIENCE + 5.0
+"""Seconds within which a keeper has ended everything, unless somebody stopped or broke it."""
+
+_REPORT_SIZE = 65536
+_ALL_SIGNALS = signal.valid_signals()
+
+
+class Report(NamedTuple):
+    """How it ended; the status is in the form of waitpid."""
+
+    status: int | None = None
+    stragglers: int = 0
+    survivors: int = 0
+    keeper_died: bool = False
+
+
+def start(program: Program) -> "Running":
+    """Start a program under a keeper of its own. Use it in a `with`: leaving that ends all of it."""
+    kernel.require()
+    running = Running(marker=program.marker or leftovers.new_marker(), merged=program.merged)
+    try:
+        wanted = order(program)
+    except CannotStart as reason:
+        running.refusal = str(reason)
+        return running
+    try:
+        running.launch(wanted._replace(env=leftovers.marked(wanted.env, running.marker)), program.stdin)
+    except BaseException:
+        running.close()
+        raise
+    return running
+
+
+class Running:
+    """A program that was started, or `refusal`, which says why not."""
+
+    def __init__(self, *, marker: str, merged: bool) -> None:
+        self.marker = marker
+        self.began = time.monotonic()
+        self.pid = 0
+        self.refusal = ""
+        self.stdin = self.stdout = self.stderr = -1
+        self.control = self.keeper_end = self.program_end = -1
+        self._merged = merged
+        self._report_end = -1
+        self._report_text = b""
+        self._keeper = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def launch(self, wanted: Order, stdin: bytes) -> None:
+        given, self.stdin = _pipe_to_program() if stdin else (os.open(os.devnull, os.O_RDONLY), -1)
+        self.stdout, out = _pipe_from_program()
+        self.stderr, err = (-1, os.dup(out)) if self._merged else _pipe_from_program()
+        self._report_end, report = os.pipe()
+        control, self.control = os.pipe()
+        theirs = Pipes(report, control, given, out, err)
+        try:
+            self._keeper = _fork(wanted, theirs, self.marker)
+        except OSError as error:
+            self.refusal = f"{wanted.argv[0]}: cannot fork: {error.strerror}"
+            return
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        self.keeper_end = os.pidfd_open(self._keeper)
+        self._hear_of_start()
+
+    def _hear_of_start(self) -> None:
+        """A keeper that says nothing was killed or stopped, perhaps by the program; `settle` takes over from it."""
+        self._await_keeper(self._report_end)
+        while b"\n" not in self._report_text and (chunk := os.read(self._report_end, _REPORT_SIZE)):
+            self._report_text += chunk
+        line, _, self._report_text = self._report_text.partition(b"\n")
+        word, _, rest = line.decode(errors="replace").partition(" ")
+        if word == "refused":
+            self.refusal = rest
+        elif word == "started":
+            self.pid = int(rest)
+            with contextlib.suppress(ProcessLookupError):
+                self.program_end = os.pidfd_open(self.pid)
+
+    def settle(self) -> Report:
+        """Wait until nothing of the program is left. A keeper that is not yet at it is told to end all at once."""
+        self._close("control", "stdin")
+        if not self._keeper:
+            return Report()
+        self._await_keeper(self.keeper_end)
+        before = table.look_up(self._keeper)
+        os.waitpid(self._keeper, 0)
+        report = self._told() or self._take_over(keeper_start=before.start if before else 0)
+        adoption.forget(self._keeper)
+        self._keeper = 0
+        return report
+
+    def _await_keeper(self, sign: int) -> None:
+        poll = select.poll()
+        poll.register(sign, select.POLLIN)
+        if not poll.poll(KEEPER_PATIENCE * 1000):
+            kernel.send(self.keeper_end, signal.SIGKILL)
+
+    def _told(self) -> Report | None:
+        if self.refusal:
+            return Report()
+        while chunk := os.read(self._report_end, _REPORT_SIZE):
+            self._report_text += chunk
+        match self._report_text.split():
+            case [b"ended", status, stragglers, survivors]:
+                return Report(None if status == b"None" else int(status), int(stragglers), int(survivors))
+        return None
+
+    def _take_over(self, *, keeper_start: int) -> Report:
+        """What the killed keeper kept became ours: end it, and take the program's status ourselves."""
+        orphans = adoption.Orphans(keeper_start=keeper_start, program=self.pid)
+        swept = orphans.end()
+        stragglers = sum(pid != self.pid for pid, _ in swept.killed)
+        return Report(orphans.program_status, stragglers, swept.survivors, keeper_died=True)
+
+    def close(self) -> None:
+        try:
+            self.settle()
+        finally:
+            self._close("stdout", "stderr", "keeper_end", "program_end", "_report_end")
+
+    def close_stdin(self) -> None:
+        self._close("stdin")
+
+    def _close(self, *names: str) -> None:
+        for name in names:
+            fd: int = getattr(self, name)
+            if fd >= 0:
+                setattr(self, name, -1)
+                os.close(fd)
+
+
+def _fork(wanted: Order, pipes: Pipes, marker: str) -> int:
+    """Fork the keeper with all signals blocked, so that none of the runner's handlers ever runs in it."""
+    adoption.expect_orphans()
+    runner = os.getpid()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ALL_SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # From 3.12 on a fork beside other threads warns; the keeper uses nothing that another thread can hold.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            keeper = os.fork()
+        if keeper == 0:
+            keep(wanted, pipes, marker, runner)
+        adoption.remember(keeper)
+        return keeper
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _pipe_to_program() -> tuple[int, int]:
+    theirs, ours = os.pipe()
+    os.set_blocking(ours, False)
+    return theirs, ours
+
+
+def _pipe_from_program() -> tuple[int, int]:
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    return ours, theirs
