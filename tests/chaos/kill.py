@@ -8,6 +8,7 @@ its journal, no file may be half-written, and everything reported must be there.
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -22,12 +23,12 @@ from untilproven.model import events, wire
 from untilproven.model.iteration import IterationRecord
 from untilproven.model.registry import Registry
 from untilproven.model.state import LoopState
-from untilproven.model.status import TERMINAL, Status
+from untilproven.model.status import CONTINUABLE, TERMINAL, Status
 from untilproven.store import reader
 from untilproven.store.archive import archive_loop, ended_loops
 from untilproven.store.checkpoints import read_checkpoint, write_checkpoint
 from untilproven.store.layout import LoopDirectory, Project, find_project
-from untilproven.store.lifecycle import adopt_loop, create_state
+from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
 from untilproven.store.replay import replay_journal
 from untilproven.store.survey import check_stale_loops
 from untilproven.store.writer import LoopWriter
@@ -59,6 +60,9 @@ def live(project: Project, tell: int, seed: int) -> None:
                 writer.transition_status(Status.COMPLETED)
             say(writer, "ended", status=writer.state.status)
         writer.close()
+        if writer.state.status in CONTINUABLE and luck.random() < 0.5:
+            with continue_loop(project, writer.state.loop_id) as successor:
+                say(successor, "open")
 
 
 def _adopted(project: Project) -> LoopWriter | None:
@@ -79,6 +83,7 @@ def inspect(project: Project, facts: list[dict[str, object]]) -> int:
     if not state.loops.exists():
         assert not facts
         return 0
+    successors: set[str] = set()
     if state.registry.exists():
         wire.decode(Registry, state.registry.read_bytes())
     for loop in state.all_loops():
@@ -93,15 +98,24 @@ def inspect(project: Project, facts: list[dict[str, object]]) -> int:
         seen = reader.look(state, loop)
         assert seen.state == replay.state
         assert not seen.foreign
-        if loop.state.exists():
-            wire.decode(LoopState, loop.state.read_bytes())
-        for record in loop.iterations.glob("*.json"):
-            wire.decode(IterationRecord, record.read_bytes())
-        for checkpoint in loop.checkpoints.glob("*.gz"):
-            read_checkpoint(loop, int(checkpoint.name[10:].partition(".")[0]))
+        parent = seen.state.resumed_from
+        if parent:
+            assert parent not in successors, f"{parent} was continued twice"
+            successors.add(parent)
+        _whole(loop)
     for fact in facts:
         _still_true(project, fact)
     return len(facts)
+
+
+def _whole(loop: LoopDirectory) -> None:
+    """No file is half-written."""
+    if loop.state.exists():
+        wire.decode(LoopState, loop.state.read_bytes())
+    for record in loop.iterations.glob("*.json"):
+        wire.decode(IterationRecord, record.read_bytes())
+    for checkpoint in loop.checkpoints.glob("*.gz"):
+        read_checkpoint(loop, int(checkpoint.name[10:].partition(".")[0]))
 
 
 def _never_began(loop: LoopDirectory, facts: list[dict[str, object]]) -> None:
@@ -137,6 +151,7 @@ def kill(times: int, said: Callable[[str], object], seed: int) -> int:
             acknowledged += inspect(project, one_life(project, luck))
             for loop_id in ended_loops(project.state):
                 archive_loop(project.state, loop_id)
+            shutil.rmtree(project.state.archive, ignore_errors=True)  # looked at, and in the way of a quick end
             if number % 50 == 0:
                 said(f"killed {number} times; {acknowledged} acknowledged steps, all there (seed {seed})\n")
     return acknowledged

@@ -68,6 +68,13 @@ def test_shown_quoted_or_different_tags_are_not(text: str) -> None:
     assert not promised(text, "ALL DONE")
 
 
+@pytest.mark.parametrize("between", ["\n", " ", "\n\n\n"])
+def test_very_many_shown_tags_are_read_in_no_time(between: str) -> None:
+    shown = between.join(['"' + TAG + '"'] * 50_000)
+    assert not promised(shown, "ALL DONE", prompt=shown)
+    assert promised(f"{shown}\n{TAG}\n", "ALL DONE")
+
+
 def test_characters_of_regular_expressions_are_literal() -> None:
     assert promised("<promise>a.*(b)?</promise>", "a.*(b)?")
     assert not promised("<promise>axx</promise>", "a.*(b)?")

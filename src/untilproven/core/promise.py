@@ -1,11 +1,15 @@
 """Did the agent say that it is done? A claim, found only where the agent speaks for itself."""
 
 import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, pairwise
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’"))  # noqa: RUF001 - these very quotation marks
 _INDENT = 4
+_LONGEST = 10_000
+"""Nobody speaks in longer lines, and reading them again for each tag would take for ever."""
 
 SIGNALS: dict[str, re.Pattern[str]] = {
     "LOOP_COMPLETE": re.compile(r"LOOP_COMPLETE"),
@@ -23,39 +27,73 @@ def promised(text: str, promise: str, *, prompt: str = "") -> bool:
         return False
     wanted = r"\s+".join(re.escape(word) for word in words)
     tag = re.compile(rf"<promise>\s*{wanted}\s*</promise>", re.IGNORECASE)
-    return any(_spoken(text, found.start(), found.end(), prompt) for found in tag.finditer(text))
+    page, told = _Page(text), _Told(prompt)
+    return any(_spoken(page, found.start(), found.end(), told) for found in tag.finditer(text))
 
 
 def signalled(text: str, enabled: frozenset[str], *, prompt: str = "") -> str | None:
     """The first of the enabled signals that stands on a line of its own."""
-    at = 0
-    for line in text.splitlines(keepends=True):
-        bare = line.strip()
+    page, told = _Page(text), _Told(prompt)
+    for line, start in zip(page.lines, page.starts, strict=True):
         for name in sorted(enabled):
-            if SIGNALS[name].fullmatch(bare) and _spoken(text, at, at + len(line.rstrip("\r\n")), prompt):
+            if SIGNALS[name].fullmatch(line.strip()) and _spoken(page, start, start + len(line), told):
                 return name
-        at += len(line)
     return None
 
 
-def _spoken(text: str, start: int, end: int, prompt: str) -> bool:
+class _Page:
+    """The agent's text, seen once as lines."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        self.starts = [0, *accumulate(len(line) + 1 for line in self.lines[:-1])]
+        self.fenced = _fenced(self.lines)
+        self._solid = [row for row, line in enumerate(self.lines) if line.strip()]
+
+    def row(self, at: int) -> int:
+        return bisect_right(self.starts, at) - 1
+
+    def above(self, row: int) -> str:
+        """The nearest line before that says something."""
+        at = bisect_left(self._solid, row)
+        return _squeezed(self.lines[self._solid[at - 1]]) if at else ""
+
+    def below(self, row: int) -> str:
+        at = bisect_right(self._solid, row)
+        return _squeezed(self.lines[self._solid[at]]) if at < len(self._solid) else ""
+
+
+class _Told:
+    """The prompt, to know its lines again."""
+
+    def __init__(self, prompt: str) -> None:
+        told = [squeezed for line in prompt.split("\n") if (squeezed := _squeezed(line))]
+        self.lines, self.pairs = frozenset(told), frozenset(pairwise(told))
+
+
+def _spoken(page: _Page, start: int, end: int, told: _Told) -> bool:
     """Not in a code block, not in a quotation, not an echo of the prompt."""
-    begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    stop = stop if stop >= 0 else len(text)
-    line, before, after = text[begin:end], text[begin:start], text[end:stop]
+    first, last = page.row(start), page.row(end)
+    begin, stop = page.starts[first], page.starts[last] + len(page.lines[last])
+    if page.fenced[first] or start - begin > _LONGEST or stop - end > _LONGEST:
+        return False
+    line, before, after = page.text[begin:end], page.text[begin:start], page.text[end:stop]
     indent = line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_INDENT)
     if len(indent) >= _INDENT or line.lstrip().startswith(">"):
         return False
-    if _in_fence(text[:begin]) or _in_code(before, after) or _in_quotes(before, after):
+    if _in_code(before, after) or _in_quotes(before, after):
         return False
-    return not _echoed(text, begin, stop, prompt)
+    return not _echoed(_squeezed(page.text[begin:stop]), page.above(first), page.below(last), told)
 
 
-def _in_fence(earlier: str) -> bool:
-    """Whether a fence is open after these lines; one that is indented or in a quotation opens too."""
+def _fenced(lines: list[str]) -> list[bool]:
+    """For each line whether a fence is open before it; one that is indented or in a quotation opens too."""
     fence = ""
-    for line in earlier.splitlines():
-        found = _FENCE.match(line.lstrip("> "))
+    inside: list[bool] = []
+    for line in lines:
+        inside.append(bool(fence))
+        found = _FENCE.match(line.lstrip("> ").rstrip("\r"))
         if not found:
             continue
         mark, rest = found.groups()
@@ -63,7 +101,7 @@ def _in_fence(earlier: str) -> bool:
             fence = mark if mark[0] == "~" or "`" not in rest else ""
         elif mark.startswith(fence) and not rest.strip():
             fence = ""
-    return bool(fence)
+    return inside
 
 
 def _in_code(before: str, after: str) -> bool:
@@ -86,27 +124,14 @@ def _open(before: str, opening: str, closing: str) -> bool:
     return before.rfind(opening) > before.rfind(closing)
 
 
-def _echoed(text: str, begin: int, stop: int, prompt: str) -> bool:
+def _echoed(line: str, above: str, below: str, told: _Told) -> bool:
     """The prompt has the same line. A bare tag may be the answer that the prompt asked for, in the prompt's own
     spelling, so such a line is an echo only together with the line beside it.
     """
-    line = _squeezed(text[begin:stop])
-    above, below = _nearest(text[:begin], last=True), _nearest(text[stop:], last=False)
-    told = [squeezed for one in prompt.splitlines() if (squeezed := _squeezed(one))]
-    for at, one in enumerate(told):
-        if one != line:
-            continue
-        bare = line.startswith("<promise>") and line.endswith("</promise>")
-        same_above = bool(above) and at > 0 and told[at - 1] == above
-        same_below = bool(below) and at + 1 < len(told) and told[at + 1] == below
-        if not bare or same_above or same_below:
-            return True
-    return False
-
-
-def _nearest(text: str, *, last: bool) -> str:
-    lines = [squeezed for one in text.splitlines() if (squeezed := _squeezed(one))]
-    return lines[-1 if last else 0] if lines else ""
+    if line not in told.lines:
+        return False
+    bare = line.startswith("<promise>") and line.endswith("</promise>")
+    return not bare or (above, line) in told.pairs or (line, below) in told.pairs
 
 
 def _squeezed(line: str) -> str:

@@ -1,0 +1,1 @@
+"""Is it done? Completion checks, and what test runners report."""

@@ -1,0 +1,56 @@
+"""A criterion in the user's words: a command inside it, or a description that nothing verifies by itself."""
+
+import re
+
+import msgspec
+
+from untilproven.checks import line as lines
+from untilproven.checks.wrappers import base
+
+_VERDICT = (
+    r"(?:must |should |shall |will )?"
+    r"(?:(?:pass|succeed|work)(?:es|s)?|(?:is|are) (?:green|passing|clean)|runs? cleanly"
+    r"|exits? (?:with )?(?:code |status )?(?:0|zero)|returns? (?:0|zero))"
+    r"(?: (?:without|with no) (?:errors?|warnings?|failures?))?"
+)
+_QUOTED = re.compile(rf"`([^`\n]+)`(?:\s+{_VERDICT})?\s*[.!]?", re.IGNORECASE)
+_PLAIN = re.compile(rf"(\S.*?)\s+{_VERDICT}\s*[.!]?", re.IGNORECASE)
+_PROGRAMS = frozenset(
+    {"bun", "bundle", "bash", "cargo", "cmake", "composer", "coverage", "ctest", "deno", "docker", "dotnet", "eslint"}
+    | {"flake8", "go", "gradle", "gradlew", "hatch", "jest", "just", "make", "meson", "mix", "mocha", "mvn", "mvnw"}
+    | {"mypy", "ninja", "node", "nox", "npm", "npx", "php", "phpstan", "phpunit", "pnpm", "poetry", "prettier"}
+    | {"py.test", "pyright", "pytest", "python", "python3", "rake", "rspec", "rubocop", "ruff", "sbt", "sh", "swift"}
+    | {"tox", "tsc", "uv", "vitest", "yarn", "zig", "cd"}
+)
+_SUBJECT_FIRST = frozenset({"go", "just", "make", "node", "sh", "python", "docker", "swift", "coverage", "deno"})
+"""Names that also begin an English sentence ("make sure it works"): they need a second word that looks typed."""
+_TYPED = re.compile(r"[-./:=]|\d|^(?:test|tests|check|lint|build|run|vet|compose|all|ci|verify|docs|report)$")
+
+
+class Criterion(msgspec.Struct, frozen=True):
+    text: str
+    command: str | None = None
+
+
+def read(text: str) -> Criterion:
+    """The command of "npx tsc --noEmit passes"; none for "the code is clean and well documented"."""
+    stripped = text.strip()
+    if quoted := _QUOTED.fullmatch(stripped):
+        return Criterion(text, quoted[1].strip())
+    plain = _PLAIN.fullmatch(stripped)
+    if plain and _is_command(plain[1]):
+        return Criterion(text, plain[1])
+    return Criterion(text)
+
+
+def _is_command(text: str) -> bool:
+    line = lines.read(text)
+    if line is None:
+        return False
+    if not line.programs or not all(p.startswith(("./", "/")) or base(p) in _PROGRAMS for p in line.programs):
+        return False
+    words = [word.text for word in line.words]
+    at = words.index(line.programs[-1])
+    if words[at] in _SUBJECT_FIRST:
+        return len(words) > at + 1 and bool(_TYPED.search(words[at + 1]))
+    return True

@@ -1,0 +1,1 @@
+"""Known test runners: which program a line ends in, and how each is asked for results per test."""

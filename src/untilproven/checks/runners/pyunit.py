@@ -1,0 +1,24 @@
+"""unittest has no report of its own: our reporter runs in its place, in the project's Python."""
+
+import importlib.resources
+import shlex
+from pathlib import Path
+
+from untilproven.checks.reports import pyunit
+from untilproven.checks.runners.reporting import Call, Reporting
+
+_REPORTER = "pyunit_reporter.py"
+
+
+def reporting(call: Call, scratch: Path) -> Reporting | None:
+    words = call.line.words
+    if words[call.at - 1].text != "-m":
+        return None
+    report, reporter = scratch / "unittest.json", scratch / _REPORTER
+    source = (importlib.resources.files(__package__) / _REPORTER).read_bytes()
+    python = call.line.text[words[0].start : words[call.at - 1].start].rstrip()
+    return Reporting(
+        files=((reporter, source),),
+        instead=f"{python} {shlex.quote(str(reporter))} {shlex.quote(str(report))}",
+        read=lambda: pyunit.read(report),
+    )
