@@ -100,6 +100,9 @@ class StateDirectory:
                 files.make_directory(directory)
                 files.sync_directory(directory.parent)
         self.refuse_links()
+
+    def keep_out_of_git(self) -> None:
+        """Write the .gitignore, if there is none. The caller holds the registry's lock, so nobody else does."""
         ignore = self.path / ".gitignore"
         if not ignore.exists() or not ignore.stat().st_size:
             files.replace(ignore, _IGNORED.encode(), durable=False)

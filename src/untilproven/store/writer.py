@@ -249,6 +249,7 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
 def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Clock = clock.now) -> LoopWriter:
     """Make the directory, the journal and the state file of a new loop. The caller holds the registry's lock."""
     loop = LoopDirectory(directory.loops / state.loop_id)
+    directory.keep_out_of_git()
     with files.explained(loop.path):
         loop.path.mkdir()
     with contextlib.ExitStack() as undo:
