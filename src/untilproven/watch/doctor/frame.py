@@ -81,9 +81,18 @@ def in_child(work: Callable[[], bytes], seconds: float) -> bytes | None:
         if answer is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
-    # A process stuck in the kernel does not die when killed, so it is not waited for.
-    _, status = os.waitpid(child, os.WNOHANG if answer is None else 0)
+    if answer is None:
+        _bury(child)
+        return None
+    _, status = os.waitpid(child, 0)
     return answer if status == 0 else None
+
+
+def _bury(child: int) -> None:
+    """Wait for a killed process, but not for ever: one that is stuck in the kernel does not die."""
+    deadline = time.monotonic() + 1.0
+    while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def _read_until(deadline: float, reader: int) -> bytes | None:
