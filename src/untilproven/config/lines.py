@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 DEEPEST = 32
 _MARKS = frozenset("=.,{}[]\n")
+# No possessive quantifiers, although they would read better: Python 3.11 before 3.11.5 gets them wrong.
 _PIECE = re.compile(
     r"""
-      (?P<blank> [ \t\r]++ | \#[^\n]*+ )
-    | (?P<piece> \"{3} (?: [^"\\] | \\[\s\S] | "{1,2}+(?!") )*+ "{3,5}
-               | '{3}  (?: [^']              | '{1,2}+(?!') )*+ '{3,5}
-               | " (?: [^"\\\n] | \\[^\n] )*+ "
-               | ' [^'\n]*+ '
-               | [A-Za-z0-9_+:-]++
+      (?P<blank> [ \t\r]+ | \#[^\n]* )
+    | (?P<piece> \"{3} [^"\\]* (?: (?: \\[\s\S] | "(?!") | ""(?!") ) [^"\\]* )* "{3,5}
+               | '{3}  [^']*   (?: (?: '(?!') | ''(?!') ) [^']* )* '{3,5}
+               | " [^"\\\n]* (?: \\[^\n] [^"\\\n]* )* "
+               | ' [^'\n]* '
+               | [A-Za-z0-9_+:-]+
                | [=.,{}\[\]\n] )
     | (?P<wrong> [\s\S] )
     """,
