@@ -1,5 +1,6 @@
 """Every test has a home of its own: nothing here touches the user's files."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,11 @@ def no_child_left_behind() -> Iterator[None]:
 
 
 def children() -> set[str]:
-    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end while we look
+            found.update((task / "children").read_text().split())
+    return found
 
 
 @pytest.fixture
