@@ -98,3 +98,15 @@ def test_settings_are_not_converted_into_a_second_place(root: Path, capsys: Capt
     assert run(["init", "--from", "loop.json"]) == 2
     assert "pyproject.toml" in capsys.readouterr().err
     assert not (root / "ralph.toml").exists()
+
+
+def test_a_mistake_in_a_json_config_is_named_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "old.json"
+    source.write_text('{\n  "loop": {\n    "maxCostPerTask": 5,\n    "maxIterationPerTask": 12\n  }\n}\n')
+    assert run(["init", "--from", str(source), "--print"]) == 2
+    said = capsys.readouterr().err
+    assert f"{source}:4: there is no setting 'maxIterationPerTask'" in said
+    assert "did you mean maxIterationsPerTask?" in said
+    source.write_text('{"loop": {\n  "maxCostPerTask": "much"}}')
+    assert run(["init", "--from", str(source), "--print"]) == 2
+    assert f"{source}:2: loop.maxCostPerTask" in capsys.readouterr().err

@@ -43,7 +43,9 @@ def _settings(path: Path) -> Iterator[tuple[str, str, Any]]:
         try:
             yield name, key, _seconds(raw) if BY_KEY[key].kind is Kind.DURATION else values.from_toml(BY_KEY[key], raw)
         except ValueError as error:
-            raise ConfigError(f"{path}: loop.{name}: {error}", hint=f"it becomes {key}: {BY_KEY[key].help}") from error
+            raise ConfigError(
+                f"{_place(path, name)}: loop.{name}: {error}", hint=f"it becomes {key}: {BY_KEY[key].help}"
+            ) from error
 
 
 def _decoded(path: Path) -> Any:
@@ -66,7 +68,14 @@ def _refuse_unknown(path: Path, raw: dict[str, Any], names: tuple[str, ...]) -> 
         if name not in names:
             near = nearest(name, names)
             hint = f"did you mean {near}?" if near else f"it can have {', '.join(names)}"
-            raise ConfigError(f"{path}: there is no setting {quoted(name)}", hint=hint)
+            raise ConfigError(f"{_place(path, name)}: there is no setting {quoted(name)}", hint=hint)
+
+
+def _place(path: Path, name: str) -> str:
+    """The file, and the line where a key is first written as JSON would write it; without the line if it is not."""
+    before, found, _ = files.read(path.resolve(), files.MIB).partition(msgspec.json.encode(name))
+    line = before.count(b"\n") + 1
+    return f"{path}:{line}" if found else str(path)
 
 
 def _seconds(raw: Any) -> Any:
