@@ -75,7 +75,8 @@ def test_the_lock_does_not_leak_into_programs_that_are_started(tmp_path: Path) -
     try:
         lock.release()
         # A program just started lets go of our files a moment after we go on.
-        lock_at(tmp_path / "lock", timeout=5).acquire()
+        with lock_at(tmp_path / "lock", timeout=5) as again:
+            assert again.held
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

@@ -1,6 +1,7 @@
 """From the journal to the full record of one iteration."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -20,6 +21,19 @@ def iteration_record(loop_id: str, number: int, entries: Iterable[events.Entry])
     return record
 
 
+def completion_check(event: events.CheckFinished, at: datetime) -> CompletionCheck:
+    """A check that finished, as source 000 records it."""
+    return CompletionCheck(
+        iteration=event.iteration,
+        timestamp=at,
+        passed=event.passed,
+        output=event.output,
+        check=event.check,
+        kind=event.kind,
+        broken=event.broken,
+    )
+
+
 def _fold(record: IterationRecord, entry: events.Entry) -> IterationRecord:
     ts, event = entry.header.ts, entry.event
     match event:
@@ -36,15 +50,7 @@ def _fold(record: IterationRecord, entry: events.Entry) -> IterationRecord:
         case events.GuardFinding():
             return replace(record, findings=(*record.findings, event.finding))
         case events.CheckFinished():
-            check = CompletionCheck(
-                iteration=event.iteration,
-                timestamp=ts,
-                passed=event.passed,
-                output=event.output,
-                check=event.check,
-                kind=event.kind,
-                broken=event.broken,
-            )
+            check = completion_check(event, ts)
             tests = event.tests if event.tests is not UNSET else record.test_results
             return replace(record, checks=(*record.checks, check), test_results=tests)
         case events.QualityScored():

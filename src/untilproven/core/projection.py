@@ -8,13 +8,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.core import persistence
+from untilproven.core.folding import completion_check
 from untilproven.core.text import cut
 from untilproven.core.transition import move
 from untilproven.errors import Damaged, IllegalTransition
 from untilproven.model import events, wire
 from untilproven.model.iteration import Failed, Usage
 from untilproven.model.persistence import DetectedPattern
-from untilproven.model.state import CompletionCheck, ErrorContext, LoopMetrics, LoopState, ProgressTracking, Totals
+from untilproven.model.state import ErrorContext, LoopMetrics, LoopState, ProgressTracking, Totals
 from untilproven.model.status import TERMINAL, Status
 
 OUTPUT_BYTES = 4096
@@ -84,15 +85,9 @@ def _finding(state: LoopState, event: events.GuardFinding, header: events.Header
 
 
 def _check(state: LoopState, event: events.CheckFinished, header: events.Header) -> LoopState:
-    check = CompletionCheck(
-        iteration=event.iteration,
-        timestamp=header.ts,
-        passed=event.passed,
-        output=cut(event.output, OUTPUT_BYTES) if event.output else event.output,
-        check=event.check,
-        kind=event.kind,
-        broken=event.broken,
-    )
+    check = completion_check(event, header.ts)
+    if check.output:
+        check = replace(check, output=cut(check.output, OUTPUT_BYTES))
     progress = state.progress or ProgressTracking()
     checks = (*(progress.completion_checks or ()), check)
     totals = state.totals or Totals()
