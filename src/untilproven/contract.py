@@ -1,10 +1,21 @@
-"""The contract: what a room and a check are to everybody else. Every adapter stands behind one of these."""
+"""The contract: what an agent, a workspace, a room and a check are to everybody else.
 
-from collections.abc import Mapping, Sequence
+Every adapter stands behind one of these; the driver knows nothing else about them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
+
+from untilproven.model.events import AgentEvent
+from untilproven.model.iteration import Action, Continue, FileChange, IterationResult, Usage
+from untilproven.model.program import Ending, Limits, Stop, Stream
+
+Output = Callable[[Stream, bytes], None]
+Emit = Callable[[AgentEvent], None]
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,14 +32,126 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room(Protocol):
-    """A place where a program sees a tree of files."""
+    """A place where a program sees a tree of files. Nothing that is run in it outlives its run."""
 
     @property
     def root(self) -> Path:
         """The tree, as a program in the room sees it."""
 
     def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
-        """Run a program, or a line of shell, to its end; nothing of it is left running afterwards."""
+        """Run a program, or a line of shell, to its end. `env` is added to what the room gives every program."""
+
+
+class AgentRoom(Room, Protocol):
+    """A room in which an agent works, watched by whoever opened it."""
+
+    def stream(
+        self,
+        command: str | Sequence[str],
+        *,
+        output: Output,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+    ) -> Ending:
+        """The same, handing over what it prints as it comes; whoever opened the room may stop it."""
+
+
+class Supervision(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever opens a room watches over: limits, wishes to stop, and a look at every byte."""
+
+    marker: str
+    """What leftovers are found by, should the runner be killed."""
+    limits: Limits = Limits()
+    until: Callable[[], Stop | None] = lambda: None
+    """Called at least twice a second, and at once when something in `wake` can be read."""
+    wake: Sequence[int] = ()
+    tee: Output = lambda _stream, _chunk: None
+
+
+class Delta(msgspec.Struct, frozen=True, kw_only=True):
+    """What an iteration changed, and the tree it led to."""
+
+    tree: str
+    changes: tuple[FileChange, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was refused, neutralised or could not be seen; for the record and the user."""
+
+
+class Workspace(Protocol):
+    """The only one that touches the user's tree."""
+
+    @property
+    def kind(self) -> str:
+        """overlay, shadow or none: how well the tree is protected, for the banner and the receipt"""
+
+    @property
+    def can_discard(self) -> bool:
+        """Whether what an iteration did can be taken back."""
+
+    def tree(self) -> str:
+        """A hash of the tree as the next iteration will find it."""
+
+    def open(self, iteration: int, supervision: Supervision) -> AgentRoom:
+        """The room in which the agent works on this iteration."""
+
+    def delta(self) -> Delta:
+        """What has changed since the room was opened."""
+
+    def checking(self, supervision: Supervision) -> Room:
+        """A room with the candidate tree, for checks."""
+
+    def keep(self, iteration: int) -> None:
+        """Make the iteration's changes part of the tree. Doing it again changes nothing."""
+
+    def discard(self, iteration: int) -> None:
+        """Take the iteration's changes back, where that is possible."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One iteration, as an agent is given it."""
+
+    loop_id: str
+    iteration: int
+    prompt: str
+    prompt_file: Path
+    """The same words in a file that a program in the room can read."""
+    result_file: Path
+    """Where a program in the room may write its result as JSON."""
+    session: str = ""
+    """The agent's own session to go on with; empty for a fresh one."""
+
+
+class UsageLimit(msgspec.Struct, frozen=True):
+    """The provider's limit, read from what the agent reports in a structured way; never from text."""
+
+    resume_at: datetime | None = None
+
+
+class Worked(msgspec.Struct, frozen=True, kw_only=True):
+    """How one iteration of an agent ended."""
+
+    ending: Ending
+    result: IterationResult = Continue(reason="")
+    said: str = ""
+    """Its own last words, the only place where a promise is looked for."""
+    usage: Usage = Usage()
+    usage_limit: UsageLimit | None = None
+    actions: tuple[Action, ...] = ()
+    session: str = ""
+
+
+class Agent(Protocol):
+    """Does the work: one iteration at a time, telling what it does as it goes. It decides nothing else."""
+
+    @property
+    def name(self) -> str:
+        """How the user knows it."""
+
+    def missing(self, root: Path) -> str:
+        """Why it cannot be started from here, in a sentence; empty if nothing speaks against it."""
+
+    def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
+        """Run one iteration in the room to its end, or until whoever opened the room stops it."""
 
 
 class TestResult(msgspec.Struct, frozen=True):
@@ -47,6 +170,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     passed: bool
     broken: bool = False
+    missing: str = ""
+    """A program that the check names by its path in the tree, and that is not there."""
     output: str = ""
     seconds: float = 0.0
     tests: tuple[TestResult, ...] | None = None

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from untilproven.model.program import Ending, Stream
 from untilproven.process import table
-from untilproven.process.records import Ending, Program, Stream
+from untilproven.process.records import Program
 from untilproven.process.watch import run
 
 PYTHON = sys.executable

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from process.scenes import PYTHON, alive, pids_in, run_program, wait_for
-from untilproven.process.records import Grades, Limits
+from untilproven.model.program import Grades, Limits
 
 WAIT_FOR_PID = "while ! [ -s {0} ]; do sleep 0.01; done"
 

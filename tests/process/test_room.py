@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from process.scenes import alive
-from untilproven.process.records import Stop
+from untilproven.model.program import Stop
 from untilproven.process.room import run_in
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from process.scenes import PYTHON, alive, pids_in, run_program, wait_for
+from untilproven.model.program import Ending, Grades, Limits, Stop, Stream
 from untilproven.process import table
-from untilproven.process.records import Ending, Grades, Limits, Stop, Stream
 
 F_SETPIPE_SZ = 1031
 QUICK = Grades(interrupt=0.3, terminate=0.3)

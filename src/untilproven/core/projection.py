@@ -21,7 +21,9 @@ from untilproven.model.status import TERMINAL, Status
 OUTPUT_BYTES = 4096
 """How much of a check's output stays in state.json."""
 
-FIXED = frozenset({"version", "loop_id", "status", "journal_seq", "totals", "vouch", "started_with", "process", "pid"})
+FIXED = frozenset(
+    {"version", "loop_id", "status", "journal_seq", "totals", "vouch", "started_with", "process", "pid", "plan"}
+)
 """Fields that `state.updated` may not set: they have their own events."""
 
 AFTER_THE_END = (

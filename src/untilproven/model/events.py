@@ -56,6 +56,8 @@ class LoopAdopted(_Event, frozen=True, kw_only=True, tag="loop.adopted"):
     process: ProcessIdentity
     vouch: str
     discarded_iteration: Ordinal | UnsetType = UNSET
+    last_seen: Timestamp | UnsetType = UNSET
+    """The last sign of life of the process before."""
 
 
 class BaselineCaptured(_Event, frozen=True, kw_only=True, tag="baseline.captured"):
@@ -77,10 +79,28 @@ class AgentEvent(_Event, frozen=True, kw_only=True, tag="agent.event"):
 
 
 class IterationObserved(_Event, frozen=True, kw_only=True, tag="iteration.observed"):
+    """The agent has ended: what it changed, how it ended, what it said and used."""
+
     iteration: Ordinal
     delta: tuple[FileChange, ...]
     actions: tuple[Action, ...] = ()
     tree: str | UnsetType = UNSET
+    result: IterationResult | UnsetType = UNSET
+    ended: str | UnsetType = UNSET
+    """How its program ended, in words, unless it simply came to its end."""
+    cut: str | UnsetType = UNSET
+    """The limit that stopped it: wall, idle, output, time, cost or tokens."""
+    interrupted: str | UnsetType = UNSET
+    """Who stopped it at once: pause, abort or a signal."""
+    not_started: str | UnsetType = UNSET
+    claim: str | UnsetType = UNSET
+    """The words with which the agent said that it is done."""
+    usage: Usage | UnsetType = UNSET
+    usage_limit: bool | UnsetType = UNSET
+    resume_at: Timestamp | UnsetType = UNSET
+    session: str | UnsetType = UNSET
+    notes: tuple[str, ...] | UnsetType = UNSET
+    duration_seconds: float | UnsetType = UNSET
 
 
 class GuardFinding(_Event, frozen=True, kw_only=True, tag="guard.finding"):
@@ -98,7 +118,13 @@ class CheckFinished(_Event, frozen=True, kw_only=True, tag="check.finished"):
     passed: bool
     output: str | UnsetType = UNSET
     broken: bool | UnsetType = UNSET
+    missing: str | UnsetType = UNSET
+    """A program in the tree that the check names and that is not there."""
+    lost: str | UnsetType = UNSET
+    """What was green in the control and is not any more, in a sentence."""
     tests: TestResults | UnsetType = UNSET
+    outcomes: dict[str, str] | UnsetType = UNSET
+    """In the control: how each test ended, so that later ones can be compared with it."""
     duration_seconds: float | UnsetType = UNSET
 
 

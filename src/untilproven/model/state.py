@@ -14,6 +14,7 @@ from untilproven.model.persistence import (
     Reinforcement,
     ReinforcementChange,
 )
+from untilproven.model.plan import Allowance, Plan
 from untilproven.model.status import Status
 from untilproven.model.wire import Record
 
@@ -119,6 +120,8 @@ class LoopState(Record, frozen=True, kw_only=True):
     detected_patterns: tuple[DetectedPattern, ...] | UnsetType = UNSET
     persistence_metrics: PersistenceMetrics | UnsetType = UNSET
 
+    plan: Plan | UnsetType = UNSET
+    allowance: Allowance | UnsetType = UNSET
     journal_seq: Count | UnsetType = UNSET
     iteration_in_progress: Ordinal | UnsetType = UNSET
     totals: Totals | UnsetType = UNSET

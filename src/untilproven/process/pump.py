@@ -5,8 +5,8 @@ import select
 import time
 from collections.abc import Callable
 
+from untilproven.model.program import Stream
 from untilproven.process.launch import Running
-from untilproven.process.records import Stream
 
 Output = Callable[[Stream, bytes], None]
 

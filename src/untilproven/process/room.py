@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from untilproven.contract import Ran
-from untilproven.process.records import Ending, Grades, Limits, Program
+from untilproven.model.program import Ending, Grades, Limits
+from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
 from untilproven.process.watch import Until, run
 

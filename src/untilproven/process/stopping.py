@@ -5,9 +5,9 @@ import os
 import signal
 import time
 
+from untilproven.model.program import Grades
 from untilproven.process import keeper, kernel
 from untilproven.process.launch import KEEPER_PATIENCE, Running
-from untilproven.process.records import Grades
 
 _NEVER = float("inf")
 

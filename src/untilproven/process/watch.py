@@ -5,9 +5,10 @@ import select
 import time
 from collections.abc import Callable, Sequence
 
+from untilproven.model.program import Ending, Grades, Limits, Stop
 from untilproven.process.launch import Report, Running, start
 from untilproven.process.pump import Output, Pump
-from untilproven.process.records import Ending, Grades, Limits, Program, Stop
+from untilproven.process.records import Program
 from untilproven.process.stopping import GradedStop
 
 Until = Callable[[], Stop | None]

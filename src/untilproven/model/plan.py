@@ -1,0 +1,51 @@
+"""What a loop was started with: pinned in the first line of its journal, and obeyed until it ends."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from untilproven.model.fields import Ordinal
+from untilproven.model.wire import Record
+
+
+class PlannedCheck(Record, frozen=True, kw_only=True):
+    """A line of `--until`, or the project's own tests, which must stay as green as they were."""
+
+    line: str
+    role: Literal["until", "auto_test"] = "until"
+    why: str | UnsetType = UNSET
+    """Where it comes from, if the user did not type it."""
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """Everything that names a program or opens the room. No later event can change it."""
+
+    agent: str
+    agent_cmd: str | UnsetType = UNSET
+    agent_arguments: tuple[str, ...] = ()
+    model: str | UnsetType = UNSET
+    task_hash: str
+    """Of `task.md`, which has the whole task; the state has its beginning."""
+    checks: tuple[PlannedCheck, ...] = ()
+    promise: str | UnsetType = UNSET
+    trust_promise: bool = False
+    require_proof: bool = False
+    context: Literal["fresh", "continue"] = "fresh"
+    sandbox: str = "none"
+    hooks: dict[str, str] | UnsetType = UNSET
+    """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
+    check_timeout_seconds: float | UnsetType = UNSET
+
+
+class Allowance(Record, frozen=True, kw_only=True):
+    """What a loop may use. A user can raise it and go on; what is left out has no limit."""
+
+    iterations: Ordinal
+    seconds: float | UnsetType = UNSET
+    cost_usd: float | UnsetType = UNSET
+    tokens: Ordinal | UnsetType = UNSET
+    iteration_seconds: float | UnsetType = UNSET
+    idle_seconds: float | UnsetType = UNSET
+    output_bytes: Ordinal | UnsetType = UNSET
+    unknown_cost: Literal["stop", "warn"] = "warn"
+    """What happens when a money limit is set and the cost of an iteration cannot be seen."""
