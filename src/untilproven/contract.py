@@ -10,9 +10,10 @@ from typing import Protocol
 
 import msgspec
 
-from untilproven.model.events import AgentEvent
+from untilproven.model.events import AgentEvent, Entry
 from untilproven.model.iteration import Action, Continue, FileChange, IterationResult, Usage
 from untilproven.model.program import Ending, Limits, Stop, Stream
+from untilproven.model.state import LoopState
 
 Output = Callable[[Stream, bytes], None]
 Emit = Callable[[AgentEvent], None]
@@ -190,3 +191,16 @@ class Check(Protocol):
 
     def run(self, room: Room, *, timeout: float) -> Evidence:
         """Find out, without changing anything outside the room."""
+
+
+class Watcher(Protocol):
+    """Looks on while a loop runs. It decides nothing, and nothing that becomes of it reaches the loop."""
+
+    def happened(self, entry: Entry, state: LoopState) -> None:
+        """Something was recorded, or an agent said or did something; the state may already know what came after it."""
+
+    def tick(self) -> None:
+        """Time has passed: called about twice a second while something runs."""
+
+    def close(self) -> None:
+        """Nothing more comes; closing twice is fine."""

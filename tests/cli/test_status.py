@@ -1,17 +1,22 @@
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from support import make_project, ralph, run_iteration
+from untilproven.cli import watching
 from untilproven.cli.main import run
 from untilproven.model.fields import PauseReason
 from untilproven.model.status import Status
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import continue_loop, create_state
+from watch.scenes import terminal
 
 BUSY = """
 from pathlib import Path
@@ -137,8 +142,8 @@ def test_a_dead_loop_is_seen_marked_and_cleaned_up(here: Project, capsys: pytest
         (["status", "--nonsense"], "No such option"),
         (["statsu"], "did you mean `ralph status`"),
         (["frobnicate"], "`ralph help all` lists the verbs"),
-        (["fix the tests"], "does not run them yet"),
-        (["resume", "ralph-none-00000000"], "does not run them yet"),
+        (["fix the tests"], "no agent is named"),
+        (["resume", "ralph-none-00000000"], "there is no loop"),
         (["archive"], "name the loops"),
         (["state", "rebuild"], "Missing argument"),
         (["schema", "nonsense"], "is not one of"),
@@ -274,3 +279,75 @@ def test_a_directory_that_vanished_is_said(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "moved or deleted" in done.stderr
+
+
+def watched(here: Project, *words: str, **how: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "untilproven", "status", "--watch", *words],
+        cwd=here.root,
+        env={**os.environ, "TERM": "xterm"},
+        stderr=subprocess.PIPE,
+        text=True,
+        **how,
+    )
+
+
+def test_that_time_passes_is_no_change(
+    here: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter(["fix  59s ago  alive", "fix  1m ago  alive", "fix  2m ago  dead"])
+
+    def look() -> None:
+        print(next(looks, "end"))  # noqa: T201  as a verb would
+
+    def nap(_: float) -> None:
+        if next(naps) == "interrupted":
+            raise KeyboardInterrupt
+
+    naps = iter(["", "", "", "interrupted"])
+    monkeypatch.setattr("untilproven.cli.watching.time.sleep", nap)
+    assert watching.watch(look) == 0
+    assert capsys.readouterr().out == "fix  59s ago  alive\nfix  2m ago  dead\nend\n"
+
+
+def test_watching_without_a_terminal_prints_once_per_change_until_ctrl_c(here: Project) -> None:
+    with create_state(here, "fix") as writer, watched(here, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("LOOP")
+        assert "0/200" in process.stdout.readline()
+        run_iteration(writer, 1)
+        assert process.stdout.readline().startswith("LOOP")
+        assert "1/200" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stdout.read() == ""
+
+
+def test_watching_in_a_terminal_stays_in_place_and_gives_the_screen_back(here: Project) -> None:
+    with (
+        create_state(here, "fix\x1b[2J") as writer,
+        terminal(60) as tty,
+        watched(here, writer.state.loop_id, stdout=tty.stream) as process,
+    ):
+        deadline = time.monotonic() + 30
+        while tty.raw.count("\x1b[H") < 2 and time.monotonic() < deadline:
+            tty.look()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        tty.look()
+        assert tty.raw.startswith("\x1b[?1049h\x1b[Hloop        ralph-fix-")
+        before, _, after = tty.raw.partition("\x1b[?1049l")
+        assert before.count("\x1b[J") == before.count("\x1b[H") >= 2
+        assert after.startswith("loop        ralph-fix-")
+        assert "\x1b" not in after
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--check-stale"], "--watch only looks"), (["ralph-none-00000000"], "there is no loop")],
+)
+def test_what_cannot_be_watched_is_said(here: Project, words: list[str], said: str) -> None:
+    done = ralph("status", "--watch", *words, cwd=here.root)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -2,24 +2,18 @@
 
 import pytest
 
-from untilproven.contract import Evidence, TestResult
-from untilproven.core.proof import Verdict, judge
+from untilproven.core.proof import Outcome, Verdict, judge, lost
 from untilproven.model.receipt import Proof
 
-GREEN, RED, BROKEN = Evidence(passed=True), Evidence(passed=False), Evidence(passed=False, broken=True)
+GREEN, RED, BROKEN = Outcome(passed=True), Outcome(passed=False), Outcome(passed=False, broken=True)
 
 
-def seen(**outcomes: str) -> Evidence:
-    tests = tuple(TestResult(name, outcome) for name, outcome in outcomes.items())
-    return Evidence(passed=not {"failed", "error"} & set(outcomes.values()), tests=tests)
-
-
-def one(before: Evidence, now: Evidence, *, claimed: bool = False, changed: bool = True) -> Verdict:
+def one(before: Outcome, now: Outcome, *, claimed: bool = False, changed: bool = True) -> Verdict:
     return judge({"check": before}, {"check": now}, claimed=claimed, changed=changed)
 
 
 @pytest.mark.parametrize("before", [RED, BROKEN])
-def test_a_check_that_was_not_green_and_is_now_is_red_to_green(before: Evidence) -> None:
+def test_a_check_that_was_not_green_and_is_now_is_red_to_green(before: Outcome) -> None:
     assert one(before, GREEN).proof is Proof.RED_TO_GREEN
 
 
@@ -45,7 +39,7 @@ def test_new_tests_found_by_somebody_else_are_a_proof_of_their_own() -> None:
 
 @pytest.mark.parametrize("now", [RED, BROKEN])
 @pytest.mark.parametrize("before", [GREEN, RED, BROKEN])
-def test_a_check_that_is_not_green_now_is_never_proof_whatever_is_claimed(before: Evidence, now: Evidence) -> None:
+def test_a_check_that_is_not_green_now_is_never_proof_whatever_is_claimed(before: Outcome, now: Outcome) -> None:
     verdict = judge({"a": before}, {"a": now}, claimed=True, changed=True, new_tests=True, trust_promise=True)
     assert verdict.proof is None
     assert verdict.reason.startswith("a ")
@@ -68,23 +62,28 @@ def test_a_check_without_a_control_does_not_count_as_red_before() -> None:
 @pytest.mark.parametrize(
     ("now", "word"),
     [
-        (seen(new="passed"), "gone: kept"),
-        (seen(kept="skipped", new="passed"), "skipped: kept"),
-        (GREEN, "not any more"),
-        (seen(), "not any more"),
-        (Evidence(passed=True, tests=(TestResult("kept", "failed"),)), "fail: kept"),
+        ({"new": "passed"}, "gone: kept"),
+        ({"kept": "skipped", "new": "passed"}, "skipped: kept"),
+        ({}, "not any more"),
+        ({"kept": "failed"}, "fail: kept"),
+        ({"kept": "error"}, "fail: kept"),
     ],
 )
-def test_a_test_that_passed_before_and_is_not_seen_to_pass_now_is_not_proof_and_is_named(
-    now: Evidence, word: str
-) -> None:
-    verdict = one(seen(kept="passed", new="failed"), now, claimed=True)
-    assert verdict.proof is None
-    assert word in verdict.reason
+def test_a_test_that_passed_before_and_is_not_seen_to_pass_is_lost_and_named(now: dict[str, str], word: str) -> None:
+    assert word in lost({"kept": "passed", "new": "failed"}, now)
+
+
+def test_what_was_lost_is_no_proof_however_green_the_rest() -> None:
+    verdict = one(RED, Outcome(passed=True, lost="tests that passed before are gone: kept"), claimed=True)
+    assert verdict == Verdict(None, "check: tests that passed before are gone: kept")
 
 
 def test_a_test_that_failed_before_may_go() -> None:
-    assert one(seen(kept="passed", old="failed"), seen(kept="passed")).proof is Proof.RED_TO_GREEN
+    assert not lost({"kept": "passed", "old": "failed"}, {"kept": "passed"})
+
+
+def test_without_tests_seen_one_by_one_nothing_can_be_lost() -> None:
+    assert not lost({}, {"new": "failed"})
 
 
 def test_a_bare_claim_is_accepted_only_when_trusted() -> None:

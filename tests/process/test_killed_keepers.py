@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from process.scenes import alive, keeper_of, pids_in, run_program, runner_of, wait_for
-from untilproven.process import leftovers
+from untilproven.process import keepers, leftovers, table
 from untilproven.process.kernel import is_subreaper
 from untilproven.process.launch import start
 from untilproven.process.leftovers import end_leftovers, new_marker
@@ -88,7 +88,7 @@ def test_only_the_dead_keepers_family_is_ended(tmp_path: Path) -> None:
     """A hook runs while an agent does; each has its own keeper."""
     program = Program(command="sleep 1000", cwd=tmp_path, env=dict(os.environ))
     with start(program) as one, start(program) as other, subprocess.Popen(["sleep", "1000"]) as bystander:
-        signal.pidfd_send_signal(one.keeper_end, signal.SIGKILL)
+        one.kill_keeper()
         report = one.settle()
         assert (report.keeper_died, report.status) == (True, 9)
         assert not alive(one.pid)
@@ -176,3 +176,33 @@ def test_the_runner_is_a_subreaper_only_while_a_program_runs(tmp_path: Path) -> 
     assert during
     assert all(during)
     assert not is_subreaper()
+
+
+def test_a_kept_keeper_serves_one_program_after_another_and_goes_at_the_end(tmp_path: Path) -> None:
+    me = os.getpid()
+    with keepers.kept():
+        seen = set()
+        for _ in range(3):
+            ending, printed = run_program("echo $PPID; sleep 1000 & exit 3", tmp_path, marker="kept")
+            assert (ending.exit_code, ending.stragglers) == (3, 1)
+            seen.add(int(printed["stdout"]))
+        assert seen == {keeper_of(me)}
+    assert table.descendants(me) == []
+
+
+def test_a_kept_keeper_that_was_killed_while_it_waited_is_replaced(tmp_path: Path) -> None:
+    with keepers.kept():
+        run_program("true", tmp_path, marker="kept")
+        first = keeper_of(os.getpid())
+        os.kill(first, signal.SIGKILL)
+        wait_for(lambda: not alive(first), "the keeper is gone")
+        ending, _ = run_program("exit 4", tmp_path, marker="kept")
+        assert ending.exit_code == 4
+        assert keeper_of(os.getpid()) != first
+
+
+def test_a_kept_keeper_is_not_shared_by_two_programs_at_once(tmp_path: Path) -> None:
+    with keepers.kept():
+        one, two = (Program(command="read x", cwd=tmp_path, env={}, stdin=b"x", marker="kept") for _ in range(2))
+        with start(one) as first, start(two) as second:
+            assert table.look_up(first.pid).parent != table.look_up(second.pid).parent  # type: ignore[union-attr]

@@ -27,9 +27,14 @@ def failed(ran: Ran, why: str) -> Evidence:
     return Evidence(passed=False, output=f"{why}\n{ran.output}", seconds=ran.seconds)
 
 
-def broken(why: str, ran: Ran | None = None) -> Evidence:
+def broken(why: str, ran: Ran | None = None, *, missing: str = "") -> Evidence:
+    """`missing` names a file of the tree that the check needs; the task may be to make it."""
     return Evidence(
-        passed=False, broken=True, output=f"{why}\n{ran.output if ran else ''}", seconds=ran.seconds if ran else 0.0
+        passed=False,
+        broken=True,
+        missing=missing,
+        output=f"{why}\n{ran.output if ran else ''}",
+        seconds=ran.seconds if ran else 0.0,
     )
 
 
@@ -53,7 +58,10 @@ def could_not_run(room: Room, text: str, ran: Ran) -> Evidence | None:
     if ran.exit_code not in _INSIDE:
         return None
     missing = next((program for program in _programs(text) if not present(room, program, text)), None)
-    return broken(f"cannot be run: {missing} is missing or not executable", ran) if missing else None
+    if missing is None:
+        return None
+    inside = missing if "/" in missing and not missing.startswith("/") else ""
+    return broken(f"cannot be run: {missing} is missing or not executable", ran, missing=inside)
 
 
 def _missing_module(room: Room, text: str, ran: Ran) -> str:

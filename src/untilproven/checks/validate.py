@@ -39,7 +39,7 @@ class ValidateCheck(msgspec.Struct, frozen=True):
             return ending.broken(outside.message)
         found = inside.regular(room.root, path)
         if found is None:
-            return ending.broken(f"{self.script} is not a regular file of the project")
+            return ending.broken(f"{self.script} is not a regular file of the project", missing=str(path))
         if found.st_mode & stat.S_IXUSR:
             command = shlex.quote(f"./{path}")
         else:

@@ -33,11 +33,6 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and (args[0] in verbs.NOT_YET or " " in args[0].strip()):
-            raise UsageError(
-                "this version remembers loops and does not run them yet: there is no `ralph run` and no `ralph resume`",
-                hint="`ralph help all` lists what there is",
-            )
         if args and args[0] not in verbs.ALL and not args[0].startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415  only a mistake needs it
 
@@ -66,6 +61,8 @@ def dispatch(argv: list[str]) -> int:
         from untilproven.cli.completion import answer  # noqa: PLC0415  only a TAB needs it
 
         return answer(ralph)
+    if argv and (" " in argv[0].strip() or argv[0].partition("=")[0] == "--loop-id"):
+        argv = ["run", *argv]  # source 004: a task in words needs no verb
     try:
         result = ralph.main(args=argv, prog_name="ralph", standalone_mode=False, color=output.wants_color(sys.stdout))
     except click.exceptions.Exit as stop:

@@ -3,7 +3,6 @@
 Does without click, which takes longer to import than everything else that `ralph status` does.
 """
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
@@ -13,10 +12,9 @@ import msgspec
 from untilproven.core.naming import quoted
 from untilproven.core.text import printable
 from untilproven.errors import RalphError
+from untilproven.watch.color import BOLD, RED, YELLOW, painted, wants_color
 
-__all__ = ["emit_json", "error", "line", "note", "printable", "quoted", "table", "warn"]
-
-_BOLD, _RED, _YELLOW = 1, 31, 33
+__all__ = ["emit_json", "error", "line", "note", "printable", "quoted", "table", "wants_color", "warn"]
 
 
 def line(text: str) -> None:
@@ -40,13 +38,13 @@ def error(failure: RalphError, *, as_json: bool) -> None:
         }
         line(msgspec.json.encode({"error": envelope}).decode())
         return
-    sys.stderr.write(f"{_styled('ralph:', _RED, sys.stderr)} {printable(failure.message)}\n")
+    sys.stderr.write(f"{_styled('ralph:', RED, sys.stderr)} {printable(failure.message)}\n")
     if failure.hint:
         note(f"  {failure.hint}")
 
 
 def warn(text: str) -> None:
-    sys.stderr.write(f"{_styled('warning:', _YELLOW, sys.stderr)} {printable(text)}\n")
+    sys.stderr.write(f"{_styled('warning:', YELLOW, sys.stderr)} {printable(text)}\n")
 
 
 def note(text: str) -> None:
@@ -60,15 +58,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     for place, row in enumerate(cells):
         text = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        line(_styled(text, _BOLD, sys.stdout) if place == 0 else text)
-
-
-def wants_color(stream: TextIO) -> bool:
-    """What the user said, else whether anybody is looking who can see it."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+        line(_styled(text, BOLD, sys.stdout) if place == 0 else text)
 
 
 def _styled(text: str, code: int, stream: TextIO) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if wants_color(stream) else text
+    return painted(text, code) if wants_color(stream) else text

@@ -2,18 +2,15 @@
 
 import click
 
-from untilproven.cli import here, output
+from untilproven.cli import asking, here
 from untilproven.cli.completion import complete_loop
-from untilproven.store.lifecycle import pause_loop
+from untilproven.runtime.control.requests import new_request
 
 
 @click.command("pause", short_help="set a loop aside")
 @click.argument("loop", shell_complete=complete_loop)
+@click.option("--now", is_flag=True, help="do not wait for the iteration to end; it is thrown away and not counted")
 @click.option("--json", "as_json", is_flag=True, help="print the loop's state as JSON")
-def command(loop: str, *, as_json: bool) -> None:
-    """Set LOOP aside: it keeps its slot and is never taken for crashed. A loop that is being run is refused (7)."""
-    state = pause_loop(here.project().state, loop)
-    if as_json:
-        output.emit_json({"loop_id": state.loop_id, "status": state.status, "iteration": state.iteration})
-    else:
-        output.line(f"{state.loop_id} is paused after {state.iteration} iterations")
+def command(loop: str, *, now: bool, as_json: bool) -> None:
+    """Set LOOP aside at the end of its iteration: it keeps its slot, and its time stops. `ralph resume` goes on."""
+    asking.ask(here.project().state, loop, new_request("pause", now=now), wait=now, as_json=as_json)

@@ -14,8 +14,9 @@ from untilproven.watch import loops
 @click.option("--all", "every", is_flag=True, help="also loops that ended, were put away, or are not registered")
 @click.option("--check-stale", is_flag=True, help="find loops whose process is gone, and mark them crashed")
 @click.option("--cleanup", is_flag=True, help="with --check-stale: free the slots of crashed loops")
+@click.option("--watch", "watching", is_flag=True, help="look again every second, until Ctrl-C")
 @click.option("--json", "as_json", is_flag=True, help="print it as JSON")
-def command(loop: str | None, *, every: bool, check_stale: bool, cleanup: bool, as_json: bool) -> int:
+def command(loop: str | None, *, every: bool, check_stale: bool, cleanup: bool, watching: bool, as_json: bool) -> int:
     """Show the active loops of this project, or all about one LOOP.
 
     Exits with 1 when a stored file is damaged; what could be read is still shown.
@@ -24,7 +25,16 @@ def command(loop: str | None, *, every: bool, check_stale: bool, cleanup: bool, 
         raise UsageError("--cleanup goes with --check-stale", hint="ralph status --check-stale --cleanup")
     if loop and (every or check_stale):
         raise UsageError("name one LOOP, or ask for all of them")
+    if watching and check_stale:
+        raise UsageError("--watch only looks", hint="ralph status --check-stale, then ralph status --watch")
     state = here.project().state
+    if watching:
+        from untilproven.cli.watching import watch  # noqa: PLC0415  only to look once must be quick
+
+        if loop:
+            loops.one(state, loop)
+            return watch(lambda: _one(state, loop, as_json=as_json))
+        return watch(lambda: overview.show(state, every=every, as_json=as_json))
     if loop:
         return _one(state, loop, as_json=as_json)
     stale = None

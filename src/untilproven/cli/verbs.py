@@ -1,30 +1,34 @@
 """The verbs and their one-line summaries, without importing any of them: help must be quick."""
 
 EVERYDAY: dict[str, str] = {
+    "run": "work on a task until it is proven done",
     "status": "what is running, and how far it is",
-    "config": "the settings in force, and where each comes from",
-    "doctor": "what this machine can do, and what to change",
-    "init": "write a ralph.toml to start from",
+    "show": "what a loop did, and what it can prove",
     "pause": "set a loop aside",
+    "resume": "go on with a loop that stopped",
     "abort": "end a loop and free its slot",
 }
 
 THE_REST: dict[str, str] = {
     "archive": "put ended loops away",
+    "attach": "watch a loop that runs elsewhere",
+    "config": "the settings in force, and where each comes from",
+    "demo": "see it at work; no key, no network",
+    "doctor": "what this machine can do, and what to change",
+    "init": "write a ralph.toml to start from",
     "completion": "print a completion script for your shell",
+    "log": "what happened in a loop",
     "migrate": "bring a legacy current-loop.json into the registry",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",
     "trust": "allow this project's settings to run commands",
 }
 
-NOT_YET = frozenset({"run", "resume"})
-"""Verbs that people will look for; this version remembers loops and does not run them."""
-
 ALL = {**EVERYDAY, **THE_REST}
 
 HELP = """\
-Usage: ralph VERB [OPTIONS]
+Usage: ralph "what is to be done" [OPTIONS]
+       ralph VERB [OPTIONS]
 
   Runs a coding agent again and again until the work is proven done.
 

@@ -12,7 +12,10 @@ from untilproven.model.settings import BY_KEY, OPTIONS
 
 TRUST_VARIABLE = "RALPH_TRUST"
 # Set by this program for what it starts, or read by it; none of them is a setting.
-_RESERVED = frozenset({TRUST_VARIABLE, "RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_RESULT_FILE", "RALPH_TASK_ID"})
+_RESERVED = frozenset(
+    {TRUST_VARIABLE, "RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_RESULT_FILE", "RALPH_PROMPT_FILE"}
+    | {"RALPH_TASK_ID", "RALPH_KEEPER", "RALPH_HOOK"}
+)
 _PREFIX = "RALPH_"
 
 

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from untilproven.errors import IllegalTransition
+from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import (
     STATE_VERSION,
     LoopConfiguration,
@@ -24,6 +25,8 @@ def new_state(
     task: str,
     completion_criteria: str | UnsetType = UNSET,
     configuration: LoopConfiguration | None = None,
+    plan: Plan | UnsetType = UNSET,
+    allowance: Allowance | UnsetType = UNSET,
     owner: str,
     working_directory: str,
     process: ProcessIdentity | UnsetType,
@@ -47,6 +50,8 @@ def new_state(
         progress=ProgressTracking(completion_checks=()),
         metrics=LoopMetrics(total_iterations=0, successful_iterations=0, failed_iterations=0),
         recovery_attempts=0,
+        plan=plan,
+        allowance=allowance,
         extra=extra,
     )
 
@@ -58,6 +63,7 @@ def continued_state(
     process: ProcessIdentity,
     at: datetime,
     configuration: LoopConfiguration | None = None,
+    allowance: Allowance | UnsetType = UNSET,
 ) -> LoopState:
     """The state of the loop that takes over: history, counts and spending stay, the ending goes."""
     if ended.status not in CONTINUABLE:
@@ -88,4 +94,5 @@ def continued_state(
         resumed_as=UNSET,
         detection_enabled=True if ended.baseline_metrics else ended.detection_enabled,
         configuration=configuration or ended.configuration,
+        allowance=allowance or ended.allowance,
     )

@@ -60,7 +60,24 @@ def _started(event: events.LoopStarted, header: events.Header) -> LoopState:
 
 
 def _adopted(state: LoopState, event: events.LoopAdopted, _: events.Header) -> LoopState:
-    return replace(state, process=event.process, pid=event.process.pid, vouch=event.vouch, iteration_in_progress=UNSET)
+    """What a killed iteration used counts as far as its agent had said, its time up to the last sign of life."""
+    metrics = state.metrics or LoopMetrics()
+    if event.discarded_iteration:
+        metrics = _spent(metrics, event.usage or Usage())
+    if event.last_seen and state.last_updated and state.status is Status.RUNNING:
+        metrics = _active(metrics, max((event.last_seen - state.last_updated).total_seconds(), 0.0))
+    return replace(
+        state,
+        metrics=metrics,
+        process=event.process,
+        pid=event.process.pid,
+        vouch=event.vouch,
+        iteration_in_progress=UNSET,
+    )
+
+
+def _active(metrics: LoopMetrics, seconds: float) -> LoopMetrics:
+    return replace(metrics, active_seconds=round((metrics.active_seconds or 0.0) + seconds, 6))
 
 
 def _baseline(state: LoopState, event: events.BaselineCaptured, header: events.Header) -> LoopState:
@@ -68,7 +85,7 @@ def _baseline(state: LoopState, event: events.BaselineCaptured, header: events.H
 
 
 def _iteration_started(state: LoopState, event: events.IterationStarted, _: events.Header) -> LoopState:
-    return replace(state, iteration_in_progress=event.iteration)
+    return replace(state, iteration_in_progress=event.iteration, start_tree=state.start_tree or event.tree)
 
 
 def _finding(state: LoopState, event: events.GuardFinding, header: events.Header) -> LoopState:
@@ -90,6 +107,8 @@ def _check(state: LoopState, event: events.CheckFinished, header: events.Header)
     check = completion_check(event, header.ts)
     if check.output:
         check = replace(check, output=cut(check.output, OUTPUT_BYTES))
+    if event.iteration == 0:
+        state = replace(state, metrics=_active(state.metrics or LoopMetrics(), event.duration_seconds or 0.0))
     progress = state.progress or ProgressTracking()
     checks = (*(progress.completion_checks or ()), check)
     totals = state.totals or Totals()
@@ -105,11 +124,11 @@ def _check(state: LoopState, event: events.CheckFinished, header: events.Header)
 
 
 def _iteration_finished(state: LoopState, event: events.IterationFinished, _: events.Header) -> LoopState:
-    state = replace(
-        state,
-        iteration_in_progress=UNSET,
-        metrics=_spent(state.metrics or LoopMetrics(), event.usage or Usage()),
-    )
+    metrics = _active(state.metrics or LoopMetrics(), event.duration_seconds)
+    state = replace(state, iteration_in_progress=UNSET, metrics=_spent(metrics, event.usage or Usage()))
+    if state.progress:
+        when = event.estimated_completion.isoformat() if event.estimated_completion else UNSET
+        state = replace(state, progress=replace(state.progress, estimated_completion=when))
     if not event.counted:
         return state
     state = replace(state, iteration=state.iteration + 1, metrics=_counted(state.metrics or LoopMetrics(), event))

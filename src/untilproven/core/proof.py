@@ -4,10 +4,17 @@ from collections.abc import Mapping
 
 import msgspec
 
-from untilproven.contract import Evidence
 from untilproven.model.receipt import Proof
 
 _NAMED = 5
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a check came to. `lost` says what was green in the control and is not any more."""
+
+    passed: bool
+    broken: bool = False
+    lost: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -17,8 +24,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def judge(
-    control: Mapping[str, Evidence],
-    now: Mapping[str, Evidence],
+    control: Mapping[str, Outcome],
+    now: Mapping[str, Outcome],
     *,
     claimed: bool,
     changed: bool,
@@ -44,38 +51,34 @@ def judge(
     return Verdict(None, _missing(red, now, changed=changed))
 
 
-def _against(control: Mapping[str, Evidence], now: Mapping[str, Evidence]) -> str:
+def _against(control: Mapping[str, Outcome], now: Mapping[str, Outcome]) -> str:
     """What rules out every kind of proof, a claim's included."""
-    if broken := [name for name, evidence in now.items() if evidence.broken]:
+    if broken := [name for name, outcome in now.items() if outcome.broken]:
         return f"{_names(broken)} could not be run"
-    if failing := [name for name, evidence in now.items() if not evidence.passed]:
+    if failing := [name for name, outcome in now.items() if not outcome.passed]:
         return f"{_names(failing)} does not pass yet"
     if gone := [name for name in control if name not in now]:
         return f"{_names(gone)} was not run again"
-    for name, evidence in now.items():
-        if name in control and (lost := _lost(control[name], evidence)):
-            return f"{name}: {lost}"
-    return ""
+    return next((f"{name}: {outcome.lost}" for name, outcome in now.items() if outcome.lost), "")
 
 
-def _lost(before: Evidence, now: Evidence) -> str:
-    """Tests that passed before the work and are not seen to pass now."""
-    if not before.tests:
+def lost(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Tests that passed in the control and are not seen to pass now; both are outcomes by name of test."""
+    if not before:
         return ""
-    if not now.tests:
+    if not now:
         return "its tests were seen one by one before the work, and are not any more"
-    outcomes = {test.name: test.outcome for test in now.tests}
-    green = [test.name for test in before.tests if test.outcome == "passed"]
-    if vanished := [name for name in green if name not in outcomes]:
+    green = [name for name, outcome in before.items() if outcome == "passed"]
+    if vanished := [name for name in green if name not in now]:
         return f"tests that passed before are gone: {_names(vanished)}"
-    if skipped := [name for name in green if outcomes[name] == "skipped"]:
+    if skipped := [name for name in green if now[name] == "skipped"]:
         return f"tests that passed before are skipped: {_names(skipped)}"
-    if failing := [name for name in green if outcomes[name] != "passed"]:
+    if failing := [name for name in green if now[name] != "passed"]:
         return f"tests that passed before fail: {_names(failing)}"
     return ""
 
 
-def _missing(red: list[str], now: Mapping[str, Evidence], *, changed: bool) -> str:
+def _missing(red: list[str], now: Mapping[str, Outcome], *, changed: bool) -> str:
     if not now:
         return "there is no check that could prove it"
     if red:

@@ -3,7 +3,8 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from untilproven.model.fields import Ordinal, PauseReason, Timestamp
+from untilproven.model.events import Event
+from untilproven.model.fields import Count, Ordinal, PauseReason, Timestamp
 from untilproven.model.status import Status
 
 
@@ -12,12 +13,16 @@ class _Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="do"):
 
 
 class RunAgent(_Command, frozen=True, kw_only=True, tag="run_agent"):
+    """Open the room and let the agent work; the driver says when it started and what was observed."""
+
     iteration: Ordinal
-    prompt: str
 
 
 class RunChecks(_Command, frozen=True, kw_only=True, tag="run_checks"):
-    iteration: int
+    """Run these checks on the tree as it is; `iteration` is 0 for the control."""
+
+    iteration: Count
+    checks: tuple[str, ...]
 
 
 class Keep(_Command, frozen=True, kw_only=True, tag="keep"):
@@ -32,24 +37,40 @@ class RollBack(_Command, frozen=True, kw_only=True, tag="roll_back"):
     iteration: Ordinal
 
 
-class OpenGate(_Command, frozen=True, kw_only=True, tag="open_gate"):
-    kind: str
-    message: str
+class Deliver(_Command, frozen=True, kw_only=True, tag="deliver"):
+    """The work is done: put it in place, write the receipt, complete."""
+
+
+class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
+    reason: PauseReason
+    words: str
+    resume_at: Timestamp | UnsetType = UNSET
 
 
 class SleepUntil(_Command, frozen=True, kw_only=True, tag="sleep_until"):
     at: Timestamp
 
 
-class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
-    reason: PauseReason
-    resume_at: Timestamp | UnsetType = UNSET
-
-
 class Finish(_Command, frozen=True, kw_only=True, tag="finish"):
+    """End without success; `error` is what went wrong, where it was an error."""
+
     status: Status
     reason: str
-    exit_code: int
+    exit_code: Count
+    error: str | UnsetType = UNSET
 
 
-Command = RunAgent | RunChecks | Keep | Park | RollBack | OpenGate | SleepUntil | Pause | Finish
+class Leave(_Command, frozen=True, kw_only=True, tag="leave"):
+    """Nothing is left to do for this process."""
+
+    exit_code: Count
+
+
+Command = RunAgent | RunChecks | Keep | Park | RollBack | Deliver | Pause | SleepUntil | Finish | Leave
+
+
+class Move(msgspec.Struct, frozen=True):
+    """The next step: first these events are recorded, then the command is carried out."""
+
+    command: Command
+    events: tuple[Event, ...] = ()

@@ -58,6 +58,8 @@ class LoopAdopted(_Event, frozen=True, kw_only=True, tag="loop.adopted"):
     discarded_iteration: Ordinal | UnsetType = UNSET
     last_seen: Timestamp | UnsetType = UNSET
     """The last sign of life of the process before."""
+    usage: Usage | UnsetType = UNSET
+    """What the agent had reported of the discarded iteration."""
 
 
 class BaselineCaptured(_Event, frozen=True, kw_only=True, tag="baseline.captured"):
@@ -146,6 +148,7 @@ class IterationFinished(_Event, frozen=True, kw_only=True, tag="iteration.finish
     usage: Usage | UnsetType = UNSET
     entry: IterationEntry | UnsetType = UNSET
     best: BestIteration | UnsetType = UNSET
+    estimated_completion: Timestamp | UnsetType = UNSET
 
 
 class CheckpointWritten(_Event, frozen=True, kw_only=True, tag="checkpoint.written"):

@@ -10,6 +10,8 @@ from untilproven.model.state import CompletionCheck
 from untilproven.model.status import Status
 from untilproven.model.wire import Record
 
+RECEIPT_VERSION = "1.0.0"
+
 
 class Proof(StrEnum):
     """What kind of evidence ended the loop; only the first two are ever called proven."""
@@ -35,6 +37,8 @@ class Ruling(Record, frozen=True, kw_only=True):
     """A decision at a gate, and whose it was."""
 
     gate: str
+    kind: str | UnsetType = UNSET
+    """What the gate was opened for."""
     decision: str
     by: str
     at: Timestamp | UnsetType = UNSET
@@ -42,6 +46,11 @@ class Ruling(Record, frozen=True, kw_only=True):
 
 
 class Receipt(Record, frozen=True, kw_only=True):
+    """What was asked, claimed, checked before and after, changed, spent, and who decided.
+
+    `spent` has what is known; the two counts beside it say of how many iterations it is not.
+    """
+
     version: str
     loop_id: LoopId
     status: Status
@@ -60,6 +69,13 @@ class Receipt(Record, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     changed: tuple[FileChange, ...] = ()
     spent: Usage | UnsetType = UNSET
+    unknown_cost_iterations: Count | UnsetType = UNSET
+    unknown_token_iterations: Count | UnsetType = UNSET
+    worked_seconds: float | UnsetType = UNSET
     decided: tuple[Ruling, ...] = ()
     best_iteration: Ordinal | UnsetType = UNSET
     tree: str | UnsetType = UNSET
+    resumed_from: LoopId | UnsetType = UNSET
+    """The loop that this one went on from; its own changes and claims are in its own receipt."""
+    left_out: dict[str, Count] | UnsetType = UNSET
+    """How many entries of a list are only in the journal, by the list's name; the newest are here."""

@@ -5,13 +5,26 @@ from typing import Any
 
 import msgspec
 
-from untilproven.model import checkpoint, events, iteration, receipt, registry, session, state, task, wire
+from untilproven.model import (
+    cassette,
+    checkpoint,
+    events,
+    hooks,
+    iteration,
+    receipt,
+    registry,
+    session,
+    state,
+    task,
+    wire,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ID = "urn:untilproven:schema:{}:1"
 
 _RECORDS: dict[str, type[wire.Record]] = {
     "checkpoint": checkpoint.Checkpoint,
+    "hook-log": hooks.HookCall,
     "iteration": iteration.IterationRecord,
     "receipt": receipt.Receipt,
     "registry": registry.Registry,
@@ -22,13 +35,16 @@ _RECORDS: dict[str, type[wire.Record]] = {
 
 
 def names() -> list[str]:
-    return sorted([*_RECORDS, "event"])
+    return sorted([*_RECORDS, "cassette", "event"])
 
 
 def schema(name: str) -> dict[str, Any]:
     """The schema of one kind of file, or of a line of the journal."""
-    made = _events() if name == "event" else msgspec.json.schema(_RECORDS[name])
-    return {"$schema": DIALECT, "$id": _ID.format(name), **_walk(made, _open)}
+    if name == "cassette":
+        made = _walk(_cassette(), _hide)
+    else:
+        made = _walk(_events() if name == "event" else msgspec.json.schema(_RECORDS[name]), _open)
+    return {"$schema": DIALECT, "$id": _ID.format(name), **made}
 
 
 def _events() -> dict[str, Any]:
@@ -43,6 +59,14 @@ def _events() -> dict[str, Any]:
     return made
 
 
+def _cassette() -> dict[str, Any]:
+    """A step is one of its kinds, told by the field that has its name."""
+    (made, *steps), defined = msgspec.json.schema_components(
+        [cassette.Cassette, *cassette.STEPS.values()], ref_template="#/$defs/{name}"
+    )
+    return {**made, "$defs": {**defined, "Step": {"anyOf": steps}}}
+
+
 def _walk(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     if isinstance(value, dict):
         return change({key: _walk(item, change) for key, item in value.items()})
@@ -53,10 +77,16 @@ def _walk(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any
 
 def _open(node: dict[str, Any]) -> dict[str, Any]:
     """Unknown keys are welcome, how they are carried is nobody's business, and `$` means the end of the text."""
-    properties = node.get("properties")
-    if isinstance(properties, dict):
-        node = {**node, "properties": {key: item for key, item in properties.items() if key != wire.RESERVED}}
+    node = _hide(node)
+    if isinstance(node.get("properties"), dict):
         node.pop("additionalProperties", None)
     if isinstance(node.get("pattern"), str):
         node = {**node, "pattern": node["pattern"].removesuffix(r"(?!\n)")}
     return node
+
+
+def _hide(node: dict[str, Any]) -> dict[str, Any]:
+    properties = node.get("properties")
+    if not isinstance(properties, dict):
+        return node
+    return {**node, "properties": {key: item for key, item in properties.items() if key != wire.RESERVED}}

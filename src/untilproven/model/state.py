@@ -49,7 +49,7 @@ class ProgressTracking(Record, frozen=True, kw_only=True):
 
 
 class LoopMetrics(Record, frozen=True, kw_only=True):
-    """Tokens and cost are left out while nothing has reported them: unknown is not zero."""
+    """Tokens and cost are left out while nothing has reported them: unknown is not zero. The last two are ours."""
 
     total_iterations: int | UnsetType = UNSET
     successful_iterations: int | UnsetType = UNSET
@@ -59,6 +59,8 @@ class LoopMetrics(Record, frozen=True, kw_only=True):
     total_duration_seconds: int | UnsetType = UNSET
     average_iteration_time_seconds: float | UnsetType = UNSET
     unknown_cost_iterations: int | UnsetType = UNSET
+    active_seconds: float | UnsetType = UNSET
+    """All the time that was worked, whether or not it counts as an iteration; pauses are not in it."""
 
 
 class ErrorContext(Record, frozen=True, kw_only=True):
@@ -122,6 +124,7 @@ class LoopState(Record, frozen=True, kw_only=True):
 
     plan: Plan | UnsetType = UNSET
     allowance: Allowance | UnsetType = UNSET
+    start_tree: str | UnsetType = UNSET
     journal_seq: Count | UnsetType = UNSET
     iteration_in_progress: Ordinal | UnsetType = UNSET
     totals: Totals | UnsetType = UNSET

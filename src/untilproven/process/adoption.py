@@ -32,14 +32,14 @@ def forget(keeper: int) -> None:
 class Orphans:
     """What a dead keeper left to us.
 
-    Told from other children of this process by three signs: started no earlier than the keeper, in another session
+    Told from other children of this process by three signs: started no earlier than the program, in another session
     than ours (the program began its own), and no keeper itself. A child that other code of this process put into a
     session of its own in the meantime looks the same; the keeper of a running program must be killed for that to
     matter.
     """
 
-    def __init__(self, *, keeper_start: int, program: int) -> None:
-        self._since = keeper_start
+    def __init__(self, *, since: int, program: int) -> None:
+        self._since = since
         self._program = program
         self._us, self._session = os.getpid(), os.getsid(0)
         self.program_status: int | None = None

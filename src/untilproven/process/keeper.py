@@ -1,15 +1,18 @@
-"""The keeper: a fork of the runner that starts one program and outlives it until nothing of it is left.
+"""The keeper: a fork of the runner that starts one program after another, each once nothing of the last is left.
 
 It runs nothing but this module, takes no signal that can be refused, and ends with the runner. What it tells the
-runner are three kinds of line: "started PID", "refused REASON", "ended STATUS STRAGGLERS SURVIVORS".
+runner of a program are three kinds of line: "started PID", "refused REASON", "ended STATUS STRAGGLERS SURVIVORS";
+then it closes the pipe.
 """
 
 import contextlib
 import fcntl
 import gc
+import marshal
 import os
 import select
 import signal
+import socket
 import time
 from typing import NamedTuple, NoReturn
 
@@ -26,8 +29,10 @@ _WITH_A_DEFAULT = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 
 class Pipes(NamedTuple):
-    """The keeper's ends of the pipes to the runner, and what the program gets as its three streams."""
+    """Files that go with an order: the order itself, the keeper's ends of two pipes to the runner, and what the
+    program gets as its three streams."""
 
+    order: int
     report: int
     control: int
     stdin: int
@@ -35,11 +40,11 @@ class Pipes(NamedTuple):
     stderr: int
 
 
-def keep(order: Order, pipes: Pipes, marker: str, runner: int) -> NoReturn:
+def keep(orders: int, marker: str, runner: int) -> NoReturn:
     """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
     try:
         gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
-        pipes = _keep_only(pipes)
+        orders = _keep_only(orders)
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it was ignored, no status could be read
         kernel.set_subreaper(True)
@@ -47,37 +52,70 @@ def keep(order: Order, pipes: Pipes, marker: str, runner: int) -> NoReturn:
         leftovers.show_mark_of_keeper(marker)
         runner_end = os.pidfd_open(runner)
         if os.getppid() == runner:
-            _run(order, pipes, runner_end)
+            _serve(orders, runner_end)
     finally:
         os._exit(0)
 
 
-def _keep_only(pipes: Pipes) -> Pipes:
+def _keep_only(orders: int) -> int:
     """Close every file of the runner: its locks, its terminal, the pipes of other keepers."""
-    above = len(pipes) + 3
-    copies = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, above) for fd in pipes]
-    ours = Pipes(*(os.dup2(copy, number, inheritable=False) for number, copy in enumerate(copies, 3)))
+    ours = fcntl.fcntl(orders, fcntl.F_DUPFD_CLOEXEC, 3)
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  os.closerange counts to the limit on some builds
-        if int(name) not in ours:
+        if int(name) != ours:
             try:
                 os.close(int(name))
             except OSError:
                 continue  # the one that listed them
+    # The numbers of the standard streams must be taken, or a program's streams would be put over one another.
+    for _ in range(3):
+        os.open(os.devnull, os.O_RDWR)
     return ours
 
 
+def send_order(orders: socket.socket, order: Order, pipes: Pipes) -> None:
+    """Hand a keeper its next program; `pipes.order` is an empty file for the purpose."""
+    os.write(pipes.order, marshal.dumps((order.path, order.argv, order.env, order.cwd)))
+    socket.send_fds(orders, [b"o"], list(pipes))
+
+
+def _serve(orders: int, runner_end: int) -> None:
+    poll = select.poll()
+    with socket.socket(fileno=orders) as line:
+        for fd in (orders, runner_end):
+            poll.register(fd, select.POLLIN)
+        while runner_end not in [fd for fd, _ in poll.poll()]:
+            said, fds, _, _ = socket.recv_fds(line, 1, len(Pipes._fields))
+            if not said:
+                return
+            for fd in fds:
+                os.set_inheritable(fd, False)
+            pipes = Pipes(*fds)
+            try:
+                _run(_order(pipes), pipes, runner_end)
+            finally:
+                for fd in (pipes.order, pipes.control, pipes.report):
+                    os.close(fd)
+
+
+def _order(pipes: Pipes) -> Order:
+    written = os.pread(pipes.order, os.fstat(pipes.order).st_size, 0)
+    return Order(*marshal.loads(written))  # noqa: S302  the runner wrote it, in a file that nobody else has
+
+
 def _run(order: Order, pipes: Pipes, runner_end: int) -> None:
+    streams = (pipes.stdin, pipes.stdout, pipes.stderr)
     try:
         program = _spawn(order, pipes)
     except OSError as error:
         _tell(pipes, f"refused {_refusal(order, error)}")
         return
+    finally:
+        for fd in streams:
+            os.close(fd)
+        os.chdir("/")
     family = Family(program)
     try:
         _tell(pipes, f"started {program}")
-        for fd in (pipes.stdin, pipes.stdout, pipes.stderr):
-            os.close(fd)
-        os.chdir("/")
         _wait(family, pipes.control, runner_end)
     finally:
         stragglers, survivors = family.end()
@@ -118,16 +156,19 @@ def _wait(family: "Family", control: int, runner_end: int) -> None:
     poll = select.poll()
     for fd in (program_end, control, runner_end):
         poll.register(fd, select.POLLIN)
-    while family.status is None:
-        ready = [fd for fd, _ in poll.poll(_REAP_EVERY_MS)]
-        family.reap()
-        if runner_end in ready:
-            return
-        if control in ready:
-            asked = os.read(control, 1)
-            if asked not in _SIGNALS:
+    try:
+        while family.status is None:
+            ready = [fd for fd, _ in poll.poll(_REAP_EVERY_MS)]
+            family.reap()
+            if runner_end in ready:
                 return
-            sweep.send_all(family.living(), _SIGNALS[asked])
+            if control in ready:
+                asked = os.read(control, 1)
+                if asked not in _SIGNALS:
+                    return
+                sweep.send_all(family.living(), _SIGNALS[asked])
+    finally:
+        os.close(program_end)
 
 
 class Family:

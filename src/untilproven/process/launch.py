@@ -5,12 +5,12 @@ import os
 import select
 import signal
 import time
-import warnings
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from untilproven.process import adoption, kernel, leftovers, sweep, table
-from untilproven.process.keeper import Pipes, keep
+from untilproven.process import adoption, keepers, kernel, leftovers, sweep
+from untilproven.process.keeper import Pipes
+from untilproven.process.keepers import Keeper
 from untilproven.process.lookup import CannotStart, Order, order
 from untilproven.process.records import Program
 
@@ -18,7 +18,6 @@ KEEPER_PATIENCE = sweep.PATIENCE + 5.0
 """Seconds within which a keeper has ended everything, unless somebody stopped or broke it."""
 
 _REPORT_SIZE = 65536
-_ALL_SIGNALS = signal.valid_signals()
 
 
 class Report(NamedTuple):
@@ -56,11 +55,12 @@ class Running:
         self.pid = 0
         self.refusal = ""
         self.stdin = self.stdout = self.stderr = -1
-        self.control = self.keeper_end = self.program_end = -1
+        self.control = self.program_end = -1
+        self.report_end = -1
+        """Can be read when the keeper is done with the program, or dead."""
         self._merged = merged
-        self._report_end = -1
         self._report_text = b""
-        self._keeper = 0
+        self._keeper: Keeper | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -74,24 +74,33 @@ class Running:
         given, self.stdin = _pipe_to_program() if stdin else (os.open(os.devnull, os.O_RDONLY), -1)
         self.stdout, out = _pipe_from_program()
         self.stderr, err = (-1, os.dup(out)) if self._merged else _pipe_from_program()
-        self._report_end, report = os.pipe()
+        self.report_end, report = os.pipe()
         control, self.control = os.pipe()
-        theirs = Pipes(report, control, given, out, err)
+        theirs = Pipes(os.memfd_create("order"), report, control, given, out, err)
         try:
-            self._keeper = _fork(wanted, theirs, self.marker)
+            self._hand_over(wanted, theirs)
         except OSError as error:
             self.refusal = f"{wanted.argv[0]}: cannot fork: {error.strerror}"
             return
         finally:
             for fd in theirs:
                 os.close(fd)
-        self.keeper_end = os.pidfd_open(self._keeper)
         self._hear_of_start()
+
+    def _hand_over(self, wanted: Order, theirs: Pipes) -> None:
+        """To a keeper that waits, unless somebody has killed it."""
+        self._keeper = keepers.take(self.marker)
+        try:
+            self._keeper.start(wanted, theirs)
+        except BrokenPipeError:
+            self._keeper.dismiss()
+            self._keeper = Keeper(self.marker)
+            self._keeper.start(wanted, theirs)
 
     def _hear_of_start(self) -> None:
         """A keeper that says nothing was killed or stopped, perhaps by the program; `settle` takes over from it."""
-        self._await_keeper(self._report_end)
-        while b"\n" not in self._report_text and (chunk := os.read(self._report_end, _REPORT_SIZE)):
+        self._await_keeper()
+        while b"\n" not in self._report_text and (chunk := os.read(self.report_end, _REPORT_SIZE)):
             self._report_text += chunk
         line, _, self._report_text = self._report_text.partition(b"\n")
         word, _, rest = line.decode(errors="replace").partition(" ")
@@ -102,38 +111,54 @@ class Running:
             with contextlib.suppress(ProcessLookupError):
                 self.program_end = os.pidfd_open(self.pid)
 
+    def kill_keeper(self) -> None:
+        """For one that somebody has stopped: it cannot do its work, and what it keeps becomes ours."""
+        if self._keeper:
+            kernel.send(self._keeper.end, signal.SIGKILL)
+
     def settle(self) -> Report:
         """Wait until nothing of the program is left. A keeper that is not yet at it is told to end all at once."""
         self._close("control", "stdin")
-        if not self._keeper:
+        keeper = self._keeper
+        if keeper is None:
             return Report()
-        self._await_keeper(self.keeper_end)
-        before = table.look_up(self._keeper)
-        os.waitpid(self._keeper, 0)
-        report = self._told() or self._take_over(keeper_start=before.start if before else 0)
-        adoption.forget(self._keeper)
-        self._keeper = 0
-        return report
+        told = self._told()
+        self._keeper = None
+        if told is None:
+            keeper.collect()
+            report = self._take_over(keeper)
+            adoption.forget(keeper.pid)
+            return report
+        if told.survivors:
+            keeper.dismiss()
+        else:
+            keepers.give_back(keeper)
+        return told
 
-    def _await_keeper(self, sign: int) -> None:
+    def _await_keeper(self) -> None:
         poll = select.poll()
-        poll.register(sign, select.POLLIN)
+        poll.register(self.report_end, select.POLLIN)
         if not poll.poll(KEEPER_PATIENCE * 1000):
-            kernel.send(self.keeper_end, signal.SIGKILL)
+            self.kill_keeper()
 
     def _told(self) -> Report | None:
+        """What the keeper says at the end; None if it died before."""
         if self.refusal:
             return Report()
-        while chunk := os.read(self._report_end, _REPORT_SIZE):
+        while b"\n" not in self._report_text:
+            self._await_keeper()
+            chunk = os.read(self.report_end, _REPORT_SIZE)
+            if not chunk:
+                break
             self._report_text += chunk
         match self._report_text.split():
             case [b"ended", status, stragglers, survivors]:
                 return Report(None if status == b"None" else int(status), int(stragglers), int(survivors))
         return None
 
-    def _take_over(self, *, keeper_start: int) -> Report:
+    def _take_over(self, keeper: Keeper) -> Report:
         """What the killed keeper kept became ours: end it, and take the program's status ourselves."""
-        orphans = adoption.Orphans(keeper_start=keeper_start, program=self.pid)
+        orphans = adoption.Orphans(since=keeper.since, program=self.pid)
         swept = orphans.end()
         stragglers = sum(pid != self.pid for pid, _ in swept.killed)
         return Report(orphans.program_status, stragglers, swept.survivors, keeper_died=True)
@@ -142,7 +167,7 @@ class Running:
         try:
             self.settle()
         finally:
-            self._close("stdout", "stderr", "keeper_end", "program_end", "_report_end")
+            self._close("stdout", "stderr", "program_end", "report_end")
 
     def close_stdin(self) -> None:
         self._close("stdin")
@@ -153,24 +178,6 @@ class Running:
             if fd >= 0:
                 setattr(self, name, -1)
                 os.close(fd)
-
-
-def _fork(wanted: Order, pipes: Pipes, marker: str) -> int:
-    """Fork the keeper with all signals blocked, so that none of the runner's handlers ever runs in it."""
-    adoption.expect_orphans()
-    runner = os.getpid()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ALL_SIGNALS)
-    try:
-        with warnings.catch_warnings():
-            # From 3.12 on a fork beside other threads warns; the keeper uses nothing that another thread can hold.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            keeper = os.fork()
-        if keeper == 0:
-            keep(wanted, pipes, marker, runner)
-        adoption.remember(keeper)
-        return keeper
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _pipe_to_program() -> tuple[int, int]:

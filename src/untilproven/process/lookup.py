@@ -26,9 +26,9 @@ def order(program: Program) -> Order:
     argv = [_SHELL, "-c", command] if isinstance(command, str) else list(command)
     if not argv or not argv[0]:
         raise CannotStart("the command is empty")
-    if any("\0" in text for text in [*argv, *env, *env.values()]):
+    if "\0" in "\n".join([*argv, *env, *env.values()]):
         raise CannotStart(f"{argv[0]}: a NUL byte in its arguments or environment")
-    if any(not name or "=" in name for name in env):
+    if "" in env or "=" in "\n".join(env):
         raise CannotStart(f"{argv[0]}: a variable of its environment has no name, or '=' in it")
     cwd = str(program.cwd)
     return Order(_find(argv[0], env.get("PATH", os.defpath), cwd), argv, env, cwd)

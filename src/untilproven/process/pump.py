@@ -54,12 +54,12 @@ class Pump:
             self._poll.unregister(fd)
             del self._streams[fd]
             return 0
-        self.last_output = time.monotonic()
         self.over_limit = self.over_limit or len(chunk) > self._left
         delivered = chunk if len(chunk) <= self._left else chunk[: int(self._left)]
         self._left -= len(delivered)
         if delivered:
             self._output(self._streams[fd], delivered)
+        self.last_output = time.monotonic()  # however long somebody took to look at it
         return len(chunk)
 
     def _write(self) -> None:

@@ -1,39 +1,83 @@
-"""Running a program to its end in a directory, as a check does it."""
+"""A directory as a room: programs run in it to their end, as the user, and nothing of them is left."""
 
 import os
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from untilproven.contract import Ran
-from untilproven.model.program import Ending, Grades, Limits
+from untilproven.contract import Output, Ran, Supervision
+from untilproven.model.program import Ending, Grades, Limits, Stream
 from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
-from untilproven.process.watch import Until, run
+from untilproven.process.watch import run
 
-_GRADES = Grades(interrupt=0, terminate=1.0)
+_GRADES_OF_A_CHECK = Grades(interrupt=0, terminate=1.0)
 
 
-def run_in(
-    root: Path,
-    command: str | Sequence[str],
-    *,
-    timeout: float,
-    env: Mapping[str, str] | None,
-    until: Until = lambda: None,
-    wake: Sequence[int] = (),
-) -> Ran:
-    """Run a program, or a line of shell, to its end; nothing of it is left running. Without `env`, with ours."""
-    excerpt = Excerpt()
-    ending = run(
-        Program(command=command, cwd=root, env=os.environ if env is None else env, merged=True),
-        output=lambda _, chunk: excerpt.write(chunk),
-        limits=Limits(wall=timeout),
-        grades=_GRADES,
-        until=until,
-        wake=wake,
-    )
-    return _ran(ending, excerpt.text())
+class DirectoryRoom:
+    """Protects nothing: what runs in it can do all that the user can. Without `env`, it has the runner's own."""
+
+    def __init__(self, root: Path, supervision: Supervision, env: Mapping[str, str] | None = None) -> None:
+        self._root = root
+        self._supervision = supervision
+        self._env = os.environ if env is None else env
+
+    @property
+    def root(self) -> Path:
+        return self._root
+
+    def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
+        """Both streams in the order they were written. Of the limits only `timeout` counts, and nobody looks on."""
+        excerpt = Excerpt()
+        ending = run(
+            self._program(command, env, merged=True),
+            output=lambda _, chunk: excerpt.write(chunk),
+            limits=Limits(wall=timeout),
+            grades=_GRADES_OF_A_CHECK,
+            until=self._supervision.until,
+            wake=self._supervision.wake,
+        )
+        return _ran(ending, excerpt.text())
+
+    def stream(
+        self,
+        command: str | Sequence[str],
+        *,
+        output: Output,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+    ) -> Ending:
+        """Every chunk goes to whoever opened the room first, so that none is lost if `output` raises."""
+        tee = self._supervision.tee
+
+        def both(stream: Stream, chunk: bytes) -> None:
+            tee(stream, chunk)
+            output(stream, chunk)
+
+        return run(
+            self._program(command, env, stdin=stdin),
+            output=both,
+            limits=self._supervision.limits,
+            until=self._supervision.until,
+            wake=self._supervision.wake,
+        )
+
+    def _program(
+        self,
+        command: str | Sequence[str],
+        env: Mapping[str, str] | None,
+        *,
+        stdin: bytes = b"",
+        merged: bool = False,
+    ) -> Program:
+        return Program(
+            command=command,
+            cwd=self._root,
+            env={**self._env, **(env or {})},
+            stdin=stdin,
+            marker=self._supervision.marker,
+            merged=merged,
+        )
 
 
 def _ran(ending: Ending, output: str) -> Ran:

@@ -2,11 +2,10 @@
 
 import contextlib
 import os
-import signal
 import time
 
 from untilproven.model.program import Grades
-from untilproven.process import keeper, kernel
+from untilproven.process import keeper
 from untilproven.process.launch import KEEPER_PATIENCE, Running
 
 _NEVER = float("inf")
@@ -47,7 +46,7 @@ class GradedStop:
         if now < self.due:
             return
         if not self._steps:
-            kernel.send(self._running.keeper_end, signal.SIGKILL)
+            self._running.kill_keeper()
             self.due = _NEVER
             return
         request, seconds = self._steps.pop(0)

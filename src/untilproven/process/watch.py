@@ -55,7 +55,7 @@ class _Watch:
         self._poll = poll
         self._last_asked = running.began
         self._program_runs = True
-        for fd in (running.keeper_end, running.program_end, *wake):
+        for fd in (running.report_end, running.program_end, *wake):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
 
@@ -70,10 +70,10 @@ class _Watch:
         return self._ending(report)
 
     def _turn(self) -> bool:
-        """Serve what is ready, then what is due; False once the keeper is gone."""
+        """Serve what is ready, then what is due; False once the keeper is done or gone."""
         ready = {fd for fd, _ in self._poll.poll(self._longest_wait() * 1000)}
         self._pump.serve(ready)
-        if self._running.keeper_end in ready:
+        if self._running.report_end in ready:
             return False
         if self._running.program_end in ready:
             self._poll.unregister(self._running.program_end)

@@ -1,5 +1,7 @@
 """Points to return to: written after an iteration, pruned by rule, read with care."""
 
+import os
+import re
 import zlib
 from uuid import uuid4
 
@@ -25,6 +27,7 @@ from untilproven.store.layout import STATE_DIRECTORY, LoopDirectory
 from untilproven.store.writer import LoopWriter
 
 UNPACKED_LIMIT = 64 * files.MIB
+_NAME = re.compile(r"iteration-([0-9]+)\.json\.gz", re.ASCII)
 _SHORT = 10
 _LISTS = (
     "iteration_history",
@@ -96,11 +99,7 @@ def read_checkpoint(loop: LoopDirectory, iteration: int) -> Checkpoint:
 
 def prune(loop: LoopDirectory, *, best: int | None, time: clock.Clock = clock.now) -> list[int]:
     """Delete the checkpoints that the retention rule gives up, and return their iterations."""
-    stored = [
-        retention.Stored(number, clock.from_timestamp(loop.checkpoint(number).lstat().st_mtime))
-        for number in _numbers(loop)
-    ]
-    expired = retention.expired(stored, now=time(), best=best)
+    expired = retention.expired(_stored(loop), now=time(), best=best)
     given_up = [gone.iteration for gone in expired if not _spared(loop, gone.iteration)]
     for number in given_up:
         with files.explained(loop.checkpoints):
@@ -117,11 +116,15 @@ def _spared(loop: LoopDirectory, number: int) -> bool:
     return bool(checkpoint.metadata and checkpoint.metadata.tags)
 
 
-def _numbers(loop: LoopDirectory) -> list[int]:
-    names = (path.name.removesuffix(".json.gz") for path in loop.checkpoints.glob("iteration-*.json.gz"))
-    numbers = (name.removeprefix("iteration-") for name in names)
-    found = sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
-    return [number for number in found if loop.checkpoint(number).is_file()]
+def _stored(loop: LoopDirectory) -> list[retention.Stored]:
+    found = []
+    with files.explained(loop.checkpoints), os.scandir(loop.checkpoints) as entries:
+        for entry in entries:
+            name = _NAME.fullmatch(entry.name)
+            if name and entry.is_file(follow_symlinks=False):
+                at = clock.from_timestamp(entry.stat(follow_symlinks=False).st_mtime)
+                found.append(retention.Stored(int(name[1]), at))
+    return found
 
 
 def _packed(checkpoint: Checkpoint) -> bytes:

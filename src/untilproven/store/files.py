@@ -37,6 +37,13 @@ def read(path: Path, limit: int = READ_LIMIT) -> bytes:
         return file.read(limit)
 
 
+def append_to(path: Path) -> BinaryIO:
+    """Open a file to add to it; no link is followed."""
+    with explained(path):
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    return os.fdopen(fd, "ab")
+
+
 def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = False) -> None:
     """Put a file in place atomically. The caller holds the lock that makes it the only writer.
 

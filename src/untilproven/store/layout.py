@@ -1,12 +1,14 @@
 """Where a project's state lives, found without running anything and without following links out of it."""
 
 import contextlib
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from untilproven.core import naming
 from untilproven.errors import InvalidName, StoreFailed
+from untilproven.model.program import Stream
 from untilproven.store import files
 
 STATE_DIRECTORY = ".aiwg/ralph"
@@ -32,32 +34,58 @@ class Project(msgspec.Struct, frozen=True):
         return StateDirectory(self.home)
 
 
-class LoopDirectory(msgspec.Struct, frozen=True):
+class LoopDirectory(msgspec.Struct, frozen=True, dict=True):
+    """Paths are made once: a running loop asks for them all the time."""
+
     path: Path
 
-    @property
+    @cached_property
     def loop_id(self) -> str:
         return self.path.name
 
-    @property
+    @cached_property
     def state(self) -> Path:
         return self.path / "state.json"
 
-    @property
+    @cached_property
     def journal(self) -> Path:
         return self.path / "events.jsonl"
 
-    @property
+    @cached_property
     def lock(self) -> Path:
         return self.path / "loop.lock"
 
-    @property
+    @cached_property
     def iterations(self) -> Path:
         return self.path / "iterations"
 
-    @property
+    @cached_property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
+
+    @cached_property
+    def prompts(self) -> Path:
+        return self.path / "prompts"
+
+    @cached_property
+    def outputs(self) -> Path:
+        return self.path / "outputs"
+
+    @cached_property
+    def results(self) -> Path:
+        return self.path / "results"
+
+    @cached_property
+    def task(self) -> Path:
+        return self.path / "task.md"
+
+    @cached_property
+    def receipt(self) -> Path:
+        return self.path / "receipt.json"
+
+    @cached_property
+    def hook_log(self) -> Path:
+        return self.path / "hook-log.jsonl"
 
     def iteration(self, number: int) -> Path:
         return self.iterations / f"{naming.iteration_name(number)}.json"
@@ -65,8 +93,25 @@ class LoopDirectory(msgspec.Struct, frozen=True):
     def checkpoint(self, number: int) -> Path:
         return self.checkpoints / f"{naming.iteration_name(number)}.json.gz"
 
+    def prompt(self, number: int) -> Path:
+        """What the agent was told."""
+        return self.prompts / f"{naming.iteration_name(number)}.md"
+
+    def output(self, number: int) -> Path:
+        """What the agent emitted, normalised: one `agent.event` a line."""
+        return self.outputs / f"{naming.iteration_name(number)}.jsonl"
+
+    def attempt(self, path: Path, number: int) -> Path:
+        """Where a file of an iteration is put when that iteration is tried again."""
+        name, dot, rest = path.name.partition(".")
+        return path.with_name(f"{name}.attempt-{number}{dot}{rest}")
+
+    def raw(self, number: int, stream: Stream) -> Path:
+        """What the agent printed, as it came."""
+        return self.outputs / f"{naming.iteration_name(number)}.{stream}.log"
+
     def make(self) -> None:
-        for directory in (self.path, self.iterations, self.checkpoints):
+        for directory in (self.path, self.iterations, self.checkpoints, self.prompts, self.outputs, self.results):
             files.make_directory(directory)
 
 

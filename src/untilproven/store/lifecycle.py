@@ -4,15 +4,19 @@ import contextlib
 import getpass
 import os
 import secrets
+from collections.abc import Callable
 
 from msgspec import UNSET, UnsetType
 
 from untilproven.core import naming
 from untilproven.core.beginning import continued_state, new_state
 from untilproven.core.text import text
+from untilproven.core.transition import move
 from untilproven.errors import IllegalTransition, StoreFailed
 from untilproven.model import events
 from untilproven.model.fields import PauseReason
+from untilproven.model.iteration import Usage
+from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import HAS_PROCESS, Status
 from untilproven.store import clock, process, reader
@@ -29,6 +33,8 @@ def create_state(
     *,
     completion_criteria: str | UnsetType = UNSET,
     configuration: LoopConfiguration | None = None,
+    plan: Plan | UnsetType = UNSET,
+    allowance: Allowance | UnsetType = UNSET,
     loop_id: str | None = None,
     time: clock.Clock = clock.now,
 ) -> LoopWriter:
@@ -43,6 +49,8 @@ def create_state(
                 task=text(task),
                 completion_criteria=completion_criteria,
                 configuration=configuration,
+                plan=plan,
+                allowance=allowance,
                 owner=owner(),
                 working_directory=text(str(project.root)),
                 process=process.this_process(),
@@ -67,6 +75,7 @@ def continue_loop(
     loop_id: str,
     *,
     configuration: LoopConfiguration | None = None,
+    allowance: Allowance | UnsetType = UNSET,
     time: clock.Clock = clock.now,
 ) -> LoopWriter:
     """A new loop that carries on from one that crashed, failed or was aborted, in its slot if it still has one."""
@@ -83,6 +92,7 @@ def continue_loop(
             process=process.this_process(),
             at=time(),
             configuration=configuration,
+            allowance=allowance,
         )
         if any(entry.loop_id == loop_id for entry in registry.active):
             registry.deregister_loop(loop_id)
@@ -107,10 +117,12 @@ def _refuse_second_continuation(directory: StateDirectory, old: LoopWriter) -> N
             return
 
 
-def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now) -> LoopWriter:
+def adopt_loop(
+    project: Project, loop_id: str, *, usage: Usage | UnsetType = UNSET, time: clock.Clock = clock.now
+) -> LoopWriter:
     """Take over a loop that nobody runs: same id, new process. A paused one runs again in the same step.
 
-    What a dead process left unfinished is discarded.
+    What a dead process left unfinished is discarded; `usage` is what it is known to have cost.
     """
     directory = project.state
     with contextlib.ExitStack() as undo:
@@ -121,11 +133,21 @@ def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now)
         me = process.this_process()
         vouch = Voucher(directory.home).code(loop_id, writer.state.started_with or "", me)
         unfinished = writer.state.iteration_in_progress
-        happened: list[events.Event] = [events.LoopAdopted(process=me, vouch=vouch, discarded_iteration=unfinished)]
-        if status is Status.PAUSED:
-            happened.append(events.StatusChanged(to=Status.RUNNING, reason="resumed"))
         with open_registry(directory, time=time) as registry:
-            if all(entry.loop_id != loop_id for entry in registry.active):
+            entry = next((entry for entry in registry.active if entry.loop_id == loop_id), None)
+            last_seen = entry.last_active if entry and status is not Status.PAUSED else UNSET
+            happened: list[events.Event] = [
+                events.LoopAdopted(
+                    process=me,
+                    vouch=vouch,
+                    discarded_iteration=unfinished,
+                    last_seen=last_seen,
+                    usage=usage if unfinished else UNSET,
+                )
+            ]
+            if status is Status.PAUSED:
+                happened.append(events.StatusChanged(to=Status.RUNNING, reason="resumed"))
+            if entry is None:
                 # Its process died after it was made and before it was registered.
                 make_room(registry, time)
                 registry.register_loop(writer.state)
@@ -134,25 +156,42 @@ def adopt_loop(project: Project, loop_id: str, *, time: clock.Clock = clock.now)
     return writer
 
 
-def abort_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopState:
-    """End a loop that nobody runs, and free its slot. One that is being run is refused as busy."""
+def abort_loop(
+    directory: StateDirectory,
+    loop_id: str,
+    *,
+    before: Callable[[], None] = lambda: None,
+    time: clock.Clock = clock.now,
+) -> LoopState:
+    """End a loop that nobody runs, and free its slot. One that is being run is refused as busy.
+
+    `before` is called once it is sure that the loop will be ended, while nobody else can run it.
+    """
     with open_loop(directory, loop_id, time=time) as writer:
-        match writer.state.status:
-            case Status.CRASHED:
-                with open_registry(directory, time=time) as registry:
-                    if any(entry.loop_id == loop_id for entry in registry.active):
-                        registry.deregister_loop(loop_id)
-                return writer.state
-            case Status.COMPLETING:
-                return writer.transition_status(Status.FAILED, reason="aborted_by_user")
-            case _:
-                return writer.transition_status(Status.ABORTED, reason="aborted_by_user")
+        status = writer.state.status
+        if status is Status.CRASHED:
+            before()
+            with open_registry(directory, time=time) as registry:
+                if any(entry.loop_id == loop_id for entry in registry.active):
+                    registry.deregister_loop(loop_id)
+            return writer.state
+        to = move(status, Status.FAILED if status is Status.COMPLETING else Status.ABORTED)
+        before()
+        return writer.transition_status(to, reason="aborted_by_user")
 
 
-def pause_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = clock.now) -> LoopState:
-    """Set a loop aside whose process is gone: it keeps its slot and is not marked crashed."""
+def pause_loop(
+    directory: StateDirectory,
+    loop_id: str,
+    *,
+    before: Callable[[], None] = lambda: None,
+    time: clock.Clock = clock.now,
+) -> LoopState:
+    """Set a loop aside whose process is gone: it keeps its slot and is not marked crashed. `before` as above."""
     with open_loop(directory, loop_id, time=time) as writer:
-        return writer.transition_status(Status.PAUSED, reason="paused by the user", pause_reason=PauseReason.USER)
+        to = move(writer.state.status, Status.PAUSED)
+        before()
+        return writer.transition_status(to, reason="paused by the user", pause_reason=PauseReason.USER)
 
 
 def _unused_id(directory: StateDirectory, task: str, wanted: str | None) -> str:

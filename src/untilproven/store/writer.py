@@ -1,6 +1,8 @@
 """The one writer of a loop: it holds the loop's lock, appends to the journal, and keeps the derived files true."""
 
 import contextlib
+import time
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -40,16 +42,19 @@ class LoopWriter:
         lock: FileLock,
         journal: JournalWriter,
         state: LoopState | None,
-        time: clock.Clock,
+        clock_: clock.Clock,
     ) -> None:
         self.directory = directory
         self.loop = loop
         self._lock = lock
         self._journal = journal
         self._state = state
-        self._time = time
+        self._time = clock_
         self._iteration: list[events.Entry] = []
-        self._state_is_good = False
+        self._state_is_good = self._state_is_behind = False
+        self._kept_previous = 0.0
+        self.listener: Callable[[events.Entry, LoopState], None] = lambda _entry, _state: None
+        """Told of every line that was recorded, with the state it led to."""
         self.behind: RalphError | None = None
         """Why the derived files could not follow the journal at the last step; the next one tries again."""
 
@@ -60,8 +65,9 @@ class LoopWriter:
         return self._state
 
     def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
-        """Remember what happened. When this returns it is in the journal, where it survives a power cut if
-        `durable`, and in state.json. An event that may not follow is refused and leaves no trace.
+        """Remember what happened. When this returns it is in the journal. If `durable`, it survives a power cut and
+        stands in state.json; if not, `catch_up` or the next durable step brings state.json along, and readers look
+        at the journal until then. An event that may not follow is refused and leaves no trace.
         """
         entries = self._journal.entries(self._time(), *happened)
         state = self._applied(entries)
@@ -69,12 +75,16 @@ class LoopWriter:
         self._state = state
         # From here on it is recorded, so nothing below may look to the caller as if it were not.
         self.behind = None
+        self._state_is_behind = True
         try:
-            self.write_state(keep_previous=durable and self._state_is_good)
+            if durable:
+                self.write_state(keep_previous=self._previous_is_old())
             for entry in entries:
                 self._note(entry)
         except RalphError as failure:
             self.behind = failure
+        for entry in entries:
+            self.listener(entry, self.state)
         return self.state
 
     def preview(self, *happened: events.Event) -> LoopState:
@@ -98,7 +108,7 @@ class LoopWriter:
             projection.updated(self.state, changes)
             before.append(events.StateUpdated(set=changes))
         if wanted != self.state.status:
-            return self._move(events.StatusChanged(to=Status(wanted)), *before)
+            return self.move(events.StatusChanged(to=Status(wanted)), before=before)
         if before:
             self.record(*before)
         self.update_heartbeat()
@@ -115,7 +125,7 @@ class LoopWriter:
         stack_trace: str | UnsetType = UNSET,
     ) -> LoopState:
         """Source 000 transition_status: journal, state file and registry in one locked step."""
-        return self._move(
+        return self.move(
             events.StatusChanged(
                 to=to,
                 reason=reason,
@@ -126,11 +136,14 @@ class LoopWriter:
             )
         )
 
-    def _move(self, change: events.StatusChanged, *before: events.Event) -> LoopState:
+    def move(
+        self, change: events.StatusChanged, *, before: Sequence[events.Event] = (), after: Sequence[events.Event] = ()
+    ) -> LoopState:
+        """The same, together with what led to the change and what follows from it."""
         move(self.state.status, change.to)
         with open_registry(self.directory, time=self._time) as registry:
             self._in(registry, wanted=change.to in REGISTERED)
-            state = self.record(*before, change)
+            state = self.record(*before, change, *after)
             if any(entry.loop_id == state.loop_id for entry in registry.active):
                 if state.status in REGISTERED:
                     registry.update_heartbeat(state)
@@ -155,7 +168,8 @@ class LoopWriter:
             output=cut(output, CHECK_OUTPUT_BYTES),
         )
         if passed and self.state.status is Status.RUNNING:
-            return self._move(events.StatusChanged(to=Status.COMPLETING, reason=f"{check} passed"), finished)
+            change = events.StatusChanged(to=Status.COMPLETING, reason=f"{check} passed")
+            return self.move(change, before=[finished])
         return self.record(finished)
 
     def update_heartbeat(self) -> None:
@@ -172,9 +186,25 @@ class LoopWriter:
 
     def close_journal(self) -> None:
         """Stop writing, while the lock stays with whoever brought it."""
+        self.catch_up()
         self._journal.close()
 
-    def catch_up(self, *, state: bool, records_up_to: int) -> None:
+    def catch_up(self) -> None:
+        """Bring state.json in line with what was recorded since it was written."""
+        if self._state_is_behind:
+            try:
+                self.write_state(keep_previous=self._previous_is_old())
+            except RalphError as failure:
+                self.behind = failure
+
+    def _previous_is_old(self) -> bool:
+        """Once a second is often enough for a copy of the last good state."""
+        if not self._state_is_good or time.monotonic() - self._kept_previous < 1.0:
+            return False
+        self._kept_previous = time.monotonic()
+        return True
+
+    def make_good(self, *, state: bool, records_up_to: int) -> None:
         """Make good what a kill left undone between the journal and the files derived from it."""
         try:
             if state:
@@ -187,7 +217,7 @@ class LoopWriter:
     def write_state(self, *, keep_previous: bool = False) -> None:
         """Bring state.json in line with the journal, which can make it again if it is lost."""
         files.replace(self.loop.state, wire.encode(self.state) + b"\n", durable=False, keep_previous=keep_previous)
-        self._state_is_good = True
+        self._state_is_good, self._state_is_behind = True, False
 
     def _note(self, entry: events.Entry) -> None:
         """Gather the running iteration, and write its record when it ends."""
@@ -241,7 +271,7 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
                     dropped_text=replay.torn.data[:200].decode("utf-8", "replace"),
                 )
             )
-        writer.catch_up(state=seen.source != loop.state.name, records_up_to=replay.last_finished)
+        writer.make_good(state=seen.source != loop.state.name, records_up_to=replay.last_finished)
         undo.pop_all()
         return writer
 

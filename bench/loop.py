@@ -1,0 +1,136 @@
+"""What a loop costs beside a bare `while` loop in bash: time for an iteration, start-up, memory. `make bench-loop`.
+
+Both give the prompt to the same agent, which does nothing, keep what it prints, and run the same check. The loop also
+observes the tree, remembers every iteration so that it survives a power cut, and can be stopped at any time.
+Rounds are interleaved and the least of each is taken, because this kind of machine is noisy.
+"""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from untilproven.model import events
+from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory
+
+ROUNDS = 5
+ITERATIONS = 200
+LONG = 1_000
+WARM = 10
+CHECK = "test -f done"
+AGENT = "/bin/true"
+RALPH = Path(__file__).parents[1] / ".venv-user" / "bin" / "ralph"  # what a user has: no development tools
+BARE = f"""
+n=0
+while [ $n -lt {ITERATIONS} ]; do
+  cat PROMPT.md | {AGENT} > output.log 2>&1
+  sh -c "{CHECK}" && break
+  n=$((n + 1))
+done
+"""
+
+MISSED: list[str] = []
+
+
+def target(name: str, value: float, most: float) -> str:
+    if value > most:
+        MISSED.append(name)
+    return f"(target: at most {most:g})"
+
+
+def project(parent: Path) -> Path:
+    root = Path(tempfile.mkdtemp(dir=parent))
+    (root / ".git").mkdir()
+    (root / "PROMPT.md").write_text("Do nothing, again and again.\n")
+    for number in range(20):
+        (root / f"module_{number}.py").write_text(f"VALUE = {number}\n" * 50)
+    return root
+
+
+def bare(root: Path) -> float:
+    """Milliseconds for an iteration of the bare loop."""
+    begun = time.perf_counter()
+    subprocess.run(["bash", "-c", BARE], cwd=root, check=True)
+    return (time.perf_counter() - begun) * 1000 / ITERATIONS
+
+
+def looped(root: Path, iterations: int) -> list[float]:
+    """When each iteration was finished, in seconds."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), "LANG": "C.UTF-8"}
+    command = [
+        str(RALPH),
+        "run",
+        "--agent-cmd",
+        AGENT,
+        "--until",
+        CHECK,
+        "--sandbox",
+        "none",
+        "-n",
+        str(iterations),
+        "-q",
+    ]
+    ended = subprocess.run(command, cwd=root, env=env, check=False, stdout=subprocess.DEVNULL)
+    if ended.returncode != 4:
+        sys.exit(f"the loop ended with {ended.returncode}, not with its limit")
+    (path,) = (root / ".aiwg" / "ralph" / "loops").iterdir()
+    loop = LoopDirectory(path)
+    return [
+        found.header.ts.timestamp()
+        for found in scan(loop.journal, loop.loop_id)
+        if isinstance(found, events.Entry) and isinstance(found.event, events.IterationFinished)
+    ]
+
+
+def each(times: list[float], first: int, last: int) -> float:
+    """Milliseconds for an iteration between two of them."""
+    return (times[last - 1] - times[first - 1]) * 1000 / (last - first)
+
+
+def bench_iteration(parent: Path) -> None:
+    print(f"One iteration: {AGENT} as the agent, `{CHECK}` as the check, ms, least of {ROUNDS} rounds of {ITERATIONS}")
+    plain, ours = [], []
+    for _ in range(ROUNDS):
+        plain.append(bare(project(parent)))
+        ours.append(each(looped(project(parent), ITERATIONS), WARM, ITERATIONS))
+    least, least_ours = min(plain), min(ours)
+    ratio = least_ours / least
+    print(f"  bare bash loop   {least:6.2f}")
+    print(f"  ralph run        {least_ours:6.2f}   {ratio:.2f}x {target('an iteration', ratio, 2.3)}")
+
+
+def bench_growth(parent: Path) -> None:
+    times = looped(project(parent), LONG)
+    early, late = each(times, WARM, WARM + 100), each(times, LONG - 100, LONG)
+    print(f"Growth: iterations {WARM} to {WARM + 100} take {early:.2f} ms each, {LONG - 100} to {LONG} {late:.2f} ms")
+    print(f"  ratio {late / early:.2f} {target('growth', late / early, 1.5)}")
+
+
+def bench_start(parent: Path) -> None:
+    """The whole run of one iteration: the first call of the agent comes before its end."""
+    least, memory = float("inf"), 0
+    for _ in range(10):
+        root = project(parent)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        looped(root, 1)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        least, memory = min(least, used * 1000), after.ru_maxrss // 1024
+    print("A run of one iteration, from the start of the program to its end")
+    print(f"  {least:.0f} ms of CPU time, least of 10   {target('start-up', least, 150)}")
+    print(f"Memory at most, over all runs: {memory} MB {target('memory', memory, 60)}")
+
+
+if __name__ == "__main__":
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
+    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
+        bench_iteration(Path(scratch))
+        bench_growth(Path(scratch))
+        bench_start(Path(scratch))
+    if MISSED:
+        sys.exit("missed: " + ", ".join(MISSED))

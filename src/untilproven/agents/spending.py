@@ -1,0 +1,46 @@
+"""What an agent says that it used: unknown stays unknown, and nonsense is refused."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from untilproven.model.iteration import Usage
+
+_SUMS = ("input_tokens", "output_tokens", "total_tokens", "cost_usd")
+
+
+def usage_of(raw: Any) -> Usage:
+    """One report, or a ValueError that says what is wrong with it; keys that nobody here counts are left out."""
+    from untilproven.model.cassette import Spent  # noqa: PLC0415  most commands report nothing
+
+    if not isinstance(raw, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  wrong is wrong
+    told = msgspec.convert({key: raw[key] for key in (*_SUMS, "model") if raw.get(key) is not None}, Spent)
+    total = told.total_tokens
+    if total is UNSET and told.input_tokens is not UNSET and told.output_tokens is not UNSET:
+        total = told.input_tokens + told.output_tokens
+    return Usage(
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        total_tokens=total,
+        cost_usd=told.cost_usd,
+        cost_source=UNSET if told.cost_usd is UNSET else "agent",
+        model=told.model,
+    )
+
+
+def together(reports: Sequence[Usage]) -> Usage:
+    """The sum of several reports, each over what the others do not count."""
+    if len(reports) == 1:
+        return reports[0]
+    sums: dict[str, Any] = {}
+    for report in reports:
+        for name in _SUMS:
+            if (told := getattr(report, name)) is not UNSET:
+                sums[name] = sums.get(name, 0) + told
+        for name in ("cost_source", "model"):
+            if (told := getattr(report, name)) is not UNSET:
+                sums[name] = told
+    return Usage(**sums)

@@ -1,0 +1,38 @@
+"""`ralph resume LOOP`."""
+
+import click
+
+from untilproven.cli import flags, here, running
+from untilproven.cli.completion import complete_loop
+from untilproven.config import layers
+from untilproven.model.settings import BY_KEY
+from untilproven.runtime import planning, starting
+from untilproven.store import reader
+
+LIMITS = ("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens")
+
+
+@click.command("resume", short_help="go on with a loop that stopped")
+@click.argument("loop", shell_complete=complete_loop)
+@flags.settings_flags(BY_KEY[key] for key in (*LIMITS, "allow_unknown_cost"))
+@click.option("--detach", is_flag=True, help="go on in the background; `ralph attach LOOP` looks on")
+@click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
+@click.option("-v", "--verbose", is_flag=True, help="also show what the agent says")
+@click.option("-q", "--quiet", is_flag=True, help="show only how it ends")
+def command(loop: str, *, detach: bool, as_json: bool, verbose: bool, quiet: bool) -> int:
+    """Go on with LOOP where it stopped: paused, killed, failed or aborted.
+
+    A paused loop, and one whose process was killed, goes on in place. One that has ended is continued by a new loop
+    that keeps its history and what it has spent. Limits that are given here replace the loop's own.
+    """
+    project = here.project()
+    given = flags.given()
+    seen = reader.resolve(project.state, loop).state
+    raised, configuration = planning.raised(seen, layers.load(project.root, given), given)
+    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet)
+    return running.start(
+        project,
+        lambda: starting.take_up(project, loop, allowance=raised, configuration=configuration),
+        view,
+        detach=detach,
+    )

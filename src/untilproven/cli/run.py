@@ -1,0 +1,113 @@
+"""`ralph run`."""
+
+from pathlib import Path
+
+import click
+
+from untilproven.cli import flags, here, output
+from untilproven.config import layers
+from untilproven.config.settings import Layer, Settings
+from untilproven.errors import UsageError
+from untilproven.model.settings import BY_KEY
+from untilproven.store import files
+from untilproven.store.layout import Project
+
+KEYS = (
+    *("until", "agent", "agent_cmd", "model", "promise", "trust_promise", "require_proof", "auto_test"),
+    *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
+    *("allow_unknown_cost", "check_timeout", "context", "sandbox", "checkpoint_interval"),
+)
+"""What `run` obeys; a setting of a later version is not offered before it does something."""
+
+PROMPT_FILE = "PROMPT.md"
+_PROMPT_LIMIT = 64 * files.MIB
+
+
+@click.command("run", short_help="work on a task until it is proven done")
+@click.argument("task", required=False)
+@click.argument("agent_arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--prompt-file", type=click.Path(path_type=Path), help=f"take the task from this file, not {PROMPT_FILE}")
+@flags.settings_flags(BY_KEY[key] for key in KEYS)
+@click.option("--loop-id", help="the loop's id, ralph-NAME-8HEX; by default made from the task")
+@click.option("--detach", is_flag=True, help="go on in the background; `ralph attach LOOP` looks on")
+@click.option("--dry-run", is_flag=True, help="show what would be run, and run nothing")
+@click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
+@click.option("-v", "--verbose", is_flag=True, help="also show what the agent says")
+@click.option("-q", "--quiet", is_flag=True, help="show only how it ends")
+def command(
+    task: str | None,
+    agent_arguments: tuple[str, ...],
+    prompt_file: Path | None,
+    *,
+    loop_id: str | None,
+    detach: bool,
+    dry_run: bool,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Let an agent work on TASK, iteration after iteration, until a check proves that it is done.
+
+    What follows `--` is passed to the agent.
+    """
+    from untilproven.runtime import planning, starting  # noqa: PLC0415  --help needs none of it
+
+    project = here.project()
+    settings = layers.load(project.root, flags.given())
+    _warn(settings)
+    words = _task(project, task, prompt_file)
+    wanted = starting.Wanted(
+        task=words,
+        plan=planning.plan_of(settings, project, words, agent_arguments),
+        allowance=planning.allowance_of(settings),
+        configuration=planning.configuration_of(settings),
+        loop_id=loop_id,
+    )
+    from untilproven.cli import running  # noqa: PLC0415
+
+    if dry_run:
+        starting.rehearse(project, wanted.plan)
+        return running.show_plan(wanted, as_json=as_json)
+    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet)
+    return running.start(project, lambda: starting.begin(project, wanted), view, detach=detach)
+
+
+def _task(project: Project, task: str | None, prompt_file: Path | None) -> str:
+    if task is not None and prompt_file is not None:
+        raise UsageError("the task is given twice: in words and as a file", hint="give TASK or --prompt-file")
+    if task is not None:
+        return task
+    path = prompt_file or project.root / PROMPT_FILE
+    try:
+        data = files.read(path, _PROMPT_LIMIT)
+    except FileNotFoundError:
+        if prompt_file is None:
+            raise UsageError(
+                f"there is no task, and no {PROMPT_FILE} here",
+                hint='ralph run "what is to be done" --until "a command that proves it"',
+            ) from None
+        raise UsageError(f"there is no file {path}") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _warn(settings: Settings) -> None:
+    for warning in settings.warnings:
+        output.warn(warning)
+    if settings.withheld:
+        names = ", ".join(setting.key for setting in settings.withheld)
+        output.warn(f"this project's settings are not trusted, so these are not used: {names}; see `ralph trust`")
+    unused = [
+        setting.key
+        for key, setting in settings.found.items()
+        if key not in KEYS
+        and not BY_KEY[key].section
+        and setting.origin.layer is not Layer.DEFAULT
+        and setting.value != BY_KEY[key].default
+    ]
+    if unused:
+        output.warn(f"this version does not act on {', '.join(unused)}")

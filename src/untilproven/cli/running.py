@@ -1,0 +1,77 @@
+"""What `run`, `resume` and `demo` share: a loop that runs in front of the user, or behind."""
+
+import sys
+from collections.abc import Callable
+
+import msgspec
+
+from untilproven.cli import output
+from untilproven.model.plan import Allowance
+from untilproven.runtime import starting
+from untilproven.runtime.detach import Ready, detached
+from untilproven.store.layout import Project
+from untilproven.store.writer import LoopWriter
+from untilproven.watch import console
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """How the user wants to look on."""
+
+    as_json: bool = False
+    verbose: bool = False
+    quiet: bool = False
+
+
+def start(project: Project, begin: Callable[[], LoopWriter], view: View, *, detach: bool = False) -> int:
+    """Run a loop to its end here, or leave it to a process of its own."""
+    if not detach:
+        return _run(project, begin(), view)
+
+    def work(ready: Ready) -> int:
+        writer = begin()
+        ready(writer.state.loop_id, writer.loop.path / "run.log")
+        return _run(project, writer, view)
+
+    started = detached(work)
+    if view.as_json:
+        output.emit_json({"loop_id": started.loop_id, "pid": started.pid, "log": str(started.log)})
+    else:
+        output.line(started.loop_id)
+        output.note(f"it goes on in the background; look on with `ralph attach {started.loop_id}`")
+    return 0
+
+
+def _run(project: Project, writer: LoopWriter, view: View) -> int:
+    watcher = console.for_terminal(sys.stdout, as_json=view.as_json, verbose=view.verbose, quiet=view.quiet)
+    with starting.driving(project, writer, watchers=(watcher,)) as driver:
+        return driver.run()
+
+
+def show_plan(wanted: starting.Wanted, *, as_json: bool) -> int:
+    """What would be run, without running it."""
+    plan, allowance = wanted.plan, wanted.allowance
+    if as_json:
+        output.emit_json({"task": wanted.task, "plan": plan, "allowance": allowance})
+        return 0
+    rows = [("task", wanted.task.strip().partition("\n")[0]), ("agent", str(plan.agent_cmd or plan.agent))]
+    labels = {"until": "check", "auto_test": "tests"}
+    rows += [(labels[check.role], _check(check.line, check.why or "")) for check in plan.checks]
+    rows += [("room", plan.sandbox), ("limits", _limits(allowance))]
+    for label, words in rows:
+        output.line(f"{label:<8}{output.printable(words)}")
+    output.note("nothing was run")
+    return 0
+
+
+def _check(line: str, why: str) -> str:
+    return f"{line}   ({why})" if why else line
+
+
+def _limits(allowance: Allowance) -> str:
+    parts = [f"{allowance.iterations} iterations"]
+    if allowance.seconds:
+        parts.append(f"{allowance.seconds:g} s")
+    parts.append("no money limit" if allowance.cost_usd is msgspec.UNSET else f"${allowance.cost_usd:g}")
+    if allowance.tokens:
+        parts.append(f"{allowance.tokens} tokens")
+    return ", ".join(parts)

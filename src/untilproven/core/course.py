@@ -1,0 +1,149 @@
+"""How far a loop has come: what the next decision needs of the past, folded from the journal, event by event.
+
+The same fold serves a running loop and one that is taken over after a kill, so both decide alike.
+"""
+
+import re
+from hashlib import blake2b
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from untilproven.core import stuck
+from untilproven.core.text import cut
+from untilproven.model import events
+from untilproven.model.iteration import Failed, Fate
+from untilproven.model.plan import Plan
+from untilproven.model.status import Status
+
+REMEMBERED = 50
+"""How many iterations back are looked at for a loop that turns in circles, or for a usual price."""
+
+TOLD_BYTES = 8192
+"""How much of what a check printed is told to the agent."""
+
+Checks = dict[str, events.CheckFinished]
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+class Lap(msgspec.Struct, frozen=True, kw_only=True):
+    """One iteration, under way or done."""
+
+    number: int
+    observed: events.IterationObserved | None = None
+    checks: Checks = {}
+    finished: events.IterationFinished | None = None
+
+
+class Course(msgspec.Struct, frozen=True, kw_only=True):
+    plan: Plan
+    control: Checks = {}
+    start_tree: str = ""
+    lap: Lap | None = None
+    """The iteration under way."""
+    last: Lap | None = None
+    """The iteration that finished last."""
+    pardoned: bool = False
+    """A human has seen to what the last iteration left open, or time has: it stops the loop no more."""
+    failures: int = 0
+    """How many times in a row the agent failed."""
+    costs: tuple[float, ...] = ()
+    steps: tuple[stuck.Step, ...] = ()
+    session: str = ""
+    discarded: str = ""
+    """Why the iteration before was thrown away, until the agent has been told."""
+
+    @property
+    def stuck(self) -> stuck.Verdict | None:
+        return stuck.verdict(self.start_tree, self.steps)
+
+
+def fold(course: Course, event: events.Event | None) -> Course:
+    """What is known after this event."""
+    match event:
+        case events.LoopStarted():
+            return replace(course, start_tree=str(event.state.get("start_tree", "")))
+        case events.CheckFinished():
+            return _checked(course, event)
+        case events.IterationStarted():
+            start = course.start_tree or event.tree or ""
+            return replace(course, lap=Lap(number=event.iteration), start_tree=start, discarded="")
+        case events.IterationObserved():
+            session = event.session or course.session
+            return replace(course, lap=Lap(number=event.iteration, observed=_brief(event)), session=session)
+        case events.IterationFinished():
+            return _finished(course, event)
+        case events.LoopAdopted():
+            why = "the runner was killed while you worked" if course.lap else course.discarded
+            return _resumed(replace(course, lap=None, discarded=why))
+        case events.StatusChanged(to=Status.RUNNING):
+            return _resumed(course)
+    return course
+
+
+def _checked(course: Course, event: events.CheckFinished) -> Course:
+    known = replace(event, output=cut(event.output, TOLD_BYTES)) if event.output else event
+    if event.iteration == 0:
+        return replace(course, control={**course.control, event.check: known})
+    known = replace(known, outcomes=UNSET)
+    if course.lap and course.lap.number == event.iteration:
+        return replace(course, lap=_with(course.lap, known))
+    if course.last and course.last.number == event.iteration:
+        return replace(course, last=_with(course.last, known))
+    return course
+
+
+def _with(lap: Lap, check: events.CheckFinished) -> Lap:
+    return replace(lap, checks={**lap.checks, check.check: check})
+
+
+def _brief(event: events.IterationObserved) -> events.IterationObserved:
+    """Without the lists that no decision looks at, however long they are."""
+    return replace(event, delta=event.delta[:1], actions=())
+
+
+def _finished(course: Course, event: events.IterationFinished) -> Course:
+    lap = replace(course.lap or Lap(number=event.iteration), finished=event)
+    failed = isinstance(event.result, Failed) and event.fate is Fate.DISCARDED
+    cost = event.usage.cost_usd if event.usage else UNSET
+    return replace(
+        course,
+        lap=None,
+        last=lap,
+        pardoned=False,
+        failures=course.failures + 1 if failed else 0,
+        costs=(*course.costs, cost)[-REMEMBERED:] if cost is not UNSET else course.costs,
+        steps=(*course.steps, _step(course, lap))[-REMEMBERED:] if event.counted else course.steps,
+        discarded=_why_discarded(lap) if event.fate is Fate.DISCARDED else "",
+    )
+
+
+def _step(course: Course, lap: Lap) -> stuck.Step:
+    tree = lap.observed.tree if lap.observed else UNSET
+    before = course.steps[-1].tree if course.steps else course.start_tree
+    return stuck.Step(tree or before, _fingerprint(lap))
+
+
+def _fingerprint(lap: Lap) -> str:
+    """How it failed, without what differs from run to run: times, addresses, line numbers."""
+    if lap.finished and isinstance(lap.finished.result, Failed):
+        said = lap.finished.result.error
+    else:
+        said = "\n".join(str(check.output or check.check) for check in lap.checks.values() if not check.passed)
+    return blake2b(_VARYING.sub("0", said).encode(), digest_size=8).hexdigest() if said else ""
+
+
+def _why_discarded(lap: Lap) -> str:
+    if lap.finished and isinstance(lap.finished.result, Failed):
+        return f"you ended with an error: {lap.finished.result.error}"
+    return "it was stopped at once"
+
+
+def _resumed(course: Course) -> Course:
+    """Somebody has seen to it: what stopped the loop is looked at again, and is no reason to stop by itself."""
+    control = {name: check for name, check in course.control.items() if not check.broken}
+    last = course.last
+    if last:
+        last = replace(last, checks={name: check for name, check in last.checks.items() if not check.broken})
+    return replace(course, control=control, last=last, pardoned=True, failures=0)

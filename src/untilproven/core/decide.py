@@ -1,0 +1,267 @@
+"""What happens next: one decision, from what a loop is and how far it has come. No IO, no clock.
+
+Completion comes before limits, so that work proven on the last allowed iteration is a success.
+"""
+
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from untilproven.core import limits, verdict
+from untilproven.core.course import Course, Lap
+from untilproven.core.ending import CONSEQUENCES, Consequence, Ending, ending
+from untilproven.model import commands, events
+from untilproven.model.commands import Move
+from untilproven.model.fields import PauseReason
+from untilproven.model.iteration import Blocked, Continue, Failed, Fate, IterationResult, Usage
+from untilproven.model.persistence import TestResults
+from untilproven.model.plan import Allowance
+from untilproven.model.receipt import PROVEN
+from untilproven.model.state import LoopMetrics, LoopState
+from untilproven.model.status import TERMINAL, Status
+
+FAILURES = 3
+"""How many times in a row an agent may fail before it is called failing."""
+
+UNPROVEN, LIMIT, AGENT, WAITING = 1, 4, 6, 8
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody asked of the loop while it ran."""
+
+    do: Literal["none", "pause", "abort"] = "none"
+    now: bool = False
+    """Do not wait for the iteration to end; what it did is thrown away."""
+
+
+def decide(state: LoopState, course: Course, wish: Wish = Wish()) -> Move:  # noqa: B008  immutable
+    """The next step of the loop."""
+    if state.status in TERMINAL:
+        return Move(commands.Leave(exit_code=0))
+    if state.status is Status.PAUSED:
+        return _paused(state, wish)
+    if state.status is Status.COMPLETING:
+        if wish.do == "abort":
+            return _aborted(Status.FAILED)
+        return Move(commands.Deliver())
+    if course.lap is not None:
+        return _during(course, course.lap, wish)
+    return _between(state, course, wish)
+
+
+def _paused(state: LoopState, wish: Wish) -> Move:
+    if wish.do == "none" and state.resume_at:
+        return Move(commands.SleepUntil(at=state.resume_at))
+    return Move(commands.Leave(exit_code=WAITING))
+
+
+def _during(course: Course, lap: Lap, wish: Wish) -> Move:
+    """The agent has ended: check what is to be checked, then settle what becomes of its work."""
+    consequence = CONSEQUENCES[how_it_ended(lap)]
+    left = verdict.wanted(course.plan, lap.checks)
+    if not consequence.checked or not left or _stopped(course, lap):
+        return _settled(course, lap, consequence)
+    if wish.now:
+        return _settled(course, lap, CONSEQUENCES[Ending.INTERRUPTED])
+    return Move(commands.RunChecks(iteration=lap.number, checks=left))
+
+
+def _stopped(course: Course, lap: Lap) -> bool:
+    """A check that cannot be run says nothing more when it is run again."""
+    return verdict.broken(course, lap.checks, "") is not None
+
+
+def how_it_ended(lap: Lap) -> Ending:
+    seen = lap.observed
+    if seen is None:
+        return Ending.INTERRUPTED
+    return ending(
+        seen.result or Continue(reason=""),
+        interrupted=bool(seen.interrupted),
+        cut=bool(seen.cut),
+        usage_limit=bool(seen.usage_limit),
+    )
+
+
+def _settled(course: Course, lap: Lap, consequence: Consequence) -> Move:
+    seen = lap.observed
+    finished = events.IterationFinished(
+        iteration=lap.number,
+        result=_result(lap),
+        fate=consequence.fate,
+        counted=consequence.counted,
+        progressed=consequence.fate is Fate.KEPT and _progressed(course, lap),
+        duration_seconds=((seen.duration_seconds or 0.0) if seen else 0.0) + _check_seconds(lap),
+        usage=(seen.usage or Usage()) if seen else Usage(),
+    )
+    command: commands.Command
+    if consequence.fate is Fate.KEPT:
+        command = commands.Keep(iteration=lap.number)
+    elif consequence.fate is Fate.PARKED:
+        command = commands.Park(iteration=lap.number)
+    else:
+        command = commands.RollBack(iteration=lap.number)
+    return Move(command, (finished,))
+
+
+def _result(lap: Lap) -> IterationResult:
+    seen = lap.observed
+    if seen is None or not seen.result:
+        return Continue(reason="it was stopped")
+    return seen.result
+
+
+def _check_seconds(lap: Lap) -> float:
+    return sum(check.duration_seconds or 0.0 for check in lap.checks.values())
+
+
+def _progressed(course: Course, lap: Lap) -> bool:
+    """More tests pass than before; where nobody counts tests, something has changed."""
+    now, before = _passed(lap.checks), _passed(course.last.checks if course.last else course.control)
+    if now is not None and before is not None:
+        return now > before
+    return bool(lap.observed and lap.observed.delta) or (
+        bool(lap.checks) and verdict.judge(course, lap).proof is not None
+    )
+
+
+def _passed(checks: dict[str, events.CheckFinished]) -> int | None:
+    counted = [check.tests for check in checks.values() if check.tests]
+    return sum(_count(tests) for tests in counted) if counted else None
+
+
+def _count(tests: TestResults) -> int:
+    return tests.passed or 0
+
+
+def _between(state: LoopState, course: Course, wish: Wish) -> Move:
+    """No iteration is under way: end, wait, or begin the next."""
+    if wish.do == "abort":
+        return _aborted(Status.ABORTED)
+    done = _completed(course)
+    if done:
+        return done
+    if wish.do == "pause":
+        return Move(commands.Pause(reason=PauseReason.USER, words="paused by the user"))
+    return _controlled(state, course) or _halted(course) or _limited(state, course) or _next(state)
+
+
+def _completed(course: Course) -> Move | None:
+    last = course.last
+    if last is None or not last.finished or last.finished.fate is not Fate.KEPT:
+        return None
+    if not CONSEQUENCES[how_it_ended(last)].checked:
+        return None
+    judged = verdict.judge(course, last)
+    if judged.proof is None:
+        return None
+    if course.plan.require_proof and judged.proof not in PROVEN:
+        return _failed(f"not proven: {judged.reason}", UNPROVEN)
+    return Move(commands.Deliver(), (events.StatusChanged(to=Status.COMPLETING, reason=judged.reason),))
+
+
+def _controlled(state: LoopState, course: Course) -> Move | None:
+    """Before the first iteration: every check has run once, and none is broken."""
+    if left := verdict.control_wanted(course):
+        return Move(commands.RunChecks(iteration=0, checks=left))
+    return _broken(verdict.broken(course, course.control, state.task or ""))
+
+
+def _broken(check: events.CheckFinished | None) -> Move | None:
+    if check is None:
+        return None
+    said = str(check.output or "").partition("\n")[0]
+    return Move(commands.Pause(reason=PauseReason.BROKEN_CHECK, words=f"{check.check}: {said}"))
+
+
+def _halted(course: Course) -> Move | None:
+    """What the last iteration left open, unless somebody has seen to it."""
+    last = course.last
+    if last is None or last.observed is None:
+        return None
+    if last.observed.not_started and not course.pardoned:
+        return _failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
+    if broken := _broken(verdict.broken(course, last.checks, "")):
+        return broken
+    if course.failures >= FAILURES and last.finished and isinstance(last.finished.result, Failed):
+        return _failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
+    if course.pardoned:
+        return _checked_again(course, last)
+    how = how_it_ended(last)
+    if how is Ending.BLOCKED and isinstance(last.observed.result, Blocked):
+        return Move(commands.Pause(reason=PauseReason.BLOCKED, words=last.observed.result.blocker))
+    if how is Ending.USAGE_LIMIT:
+        words = "the provider's usage limit is reached"
+        return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=last.observed.resume_at))
+    return None
+
+
+def _checked_again(course: Course, last: Lap) -> Move | None:
+    """A check that could not be run at the end of the last iteration is made up for first: it may be all that was
+    missing."""
+    if not CONSEQUENCES[how_it_ended(last)].checked:
+        return None
+    left = verdict.wanted(course.plan, last.checks)
+    return Move(commands.RunChecks(iteration=last.number, checks=left)) if left else None
+
+
+def _limited(state: LoopState, course: Course) -> Move | None:
+    allowed, used = bounds(state.allowance), spent(state)
+    stop = (
+        limits.reached(allowed, used)
+        or limits.unobservable(allowed, used)
+        or limits.unaffordable(allowed, used, course.costs)
+    )
+    if stop is None:
+        return None
+    return _failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
+
+
+def _next(state: LoopState) -> Move:
+    return Move(commands.RunAgent(iteration=state.iteration + 1))
+
+
+def _failed(reason: str, exit_code: int, *before: events.Event) -> Move:
+    error = reason if exit_code == AGENT else UNSET
+    return Move(commands.Finish(status=Status.FAILED, reason=reason, exit_code=exit_code, error=error), before)
+
+
+def _aborted(status: Status) -> Move:
+    return Move(commands.Finish(status=status, reason="aborted_by_user", exit_code=UNPROVEN))
+
+
+def bounds(allowance: Allowance | UnsetType) -> limits.Limits:
+    if not allowance:
+        return limits.Limits()
+    return limits.Limits(
+        iterations=allowance.iterations,
+        seconds=allowance.seconds or None,
+        cost_usd=None if allowance.cost_usd is UNSET else allowance.cost_usd,
+        tokens=allowance.tokens or None,
+        strict_cost=allowance.unknown_cost == "stop",
+    )
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What a loop may still use; None is no limit."""
+
+    iterations: int | None
+    seconds: float | None
+
+
+def remaining(state: LoopState) -> Left:
+    allowed, used = bounds(state.allowance), spent(state)
+    iterations = None if allowed.iterations is None else max(allowed.iterations - used.iterations - 1, 0)
+    return Left(iterations, None if allowed.seconds is None else max(allowed.seconds - used.seconds, 0.0))
+
+
+def spent(state: LoopState) -> limits.Spent:
+    metrics = state.metrics or LoopMetrics()
+    return limits.Spent(
+        iterations=state.iteration,
+        seconds=metrics.active_seconds or 0.0,
+        cost_usd=metrics.total_cost_usd,
+        tokens=metrics.total_tokens,
+        cost_unknown=bool(metrics.unknown_cost_iterations),
+    )

@@ -1,0 +1,187 @@
+"""One iteration: tell the agent, let it work under watch, observe what came of it."""
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from msgspec import UNSET, UnsetType
+
+from untilproven.contract import Delta, Supervision, Turn, Worked
+from untilproven.core import prompt, telling
+from untilproven.core.promise import promised
+from untilproven.core.text import cut, text
+from untilproven.model import events
+from untilproven.model.iteration import Action, Complete
+from untilproven.model.program import Limits, Stop, Stream
+from untilproven.process.spool import Spool
+from untilproven.runtime.index import index_files
+from untilproven.runtime.meter import Meter
+from untilproven.store import clock, files
+from untilproven.store.journal import encode, header_of
+
+if TYPE_CHECKING:
+    from untilproven.runtime.driver import Driver
+
+_CLAIM_BYTES = 500
+_LISTED = 1_000
+"""How many actions and changed files of one iteration the journal names; the record says how many there were."""
+
+
+def run(driver: "Driver", number: int) -> None:
+    """Run the agent once; at the end the journal says what it did."""
+    cast, loop = driver.cast, driver.writer.loop
+    _set_aside(driver, number)
+    told = _prompt(driver)
+    files.replace(loop.prompt(number), text(told).encode(), durable=False)
+    driver.record(events.IterationStarted(iteration=number, tree=cast.workspace.tree()))
+    cast.hooks.on_iteration_start(driver.hooks_task, number)
+    with _Attempt(driver, number) as attempt:
+        room = cast.workspace.open(number, attempt.supervision())
+        turn = Turn(
+            loop_id=loop.loop_id,
+            iteration=number,
+            prompt=told,
+            prompt_file=loop.prompt(number),
+            result_file=loop.results / f"{number}.json",
+            session=driver.course.session if driver.course.plan.context == "continue" else "",
+        )
+        worked = cast.agent.work(turn, room, attempt.emit)
+        delta = cast.workspace.delta()
+        driver.record(attempt.observed(told, worked, delta))
+
+
+def _prompt(driver: "Driver") -> str:
+    cast, course = driver.cast, driver.course
+    briefing = telling.briefing(
+        driver.state,
+        course,
+        task=cast.task,
+        index=index_files(cast.project.root),
+        can_discard=cast.workspace.can_discard,
+    )
+    goes_on = course.plan.context == "continue" and course.session
+    return prompt.continuation(briefing) if goes_on else prompt.first_prompt(briefing)
+
+
+def _set_aside(driver: "Driver", number: int) -> None:
+    """What an earlier attempt at this iteration left is kept under another name."""
+    loop = driver.writer.loop
+    earlier = [loop.prompt(number), loop.output(number), loop.raw(number, "stdout"), loop.raw(number, "stderr")]
+    if not earlier[0].exists():
+        return
+    again = 1
+    while loop.attempt(earlier[0], again).exists():
+        again += 1
+    for path in earlier:
+        with contextlib.suppress(FileNotFoundError), files.explained(path):
+            path.rename(loop.attempt(path, again))
+
+
+class _Attempt:
+    """The iteration under way: what it may still use, and everything it emits on its way to where it is kept."""
+
+    def __init__(self, driver: "Driver", number: int) -> None:
+        self._driver = driver
+        self._number = number
+        self._began = time.monotonic()
+        self._meter = Meter(driver.state)
+        self._spools: dict[Stream, Spool] = {}
+        self._kept: BinaryIO | None = None
+        self._actions: list[Action] = []
+        self._interrupted = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for spool in self._spools.values():
+            spool.finish()
+        if self._kept:
+            self._kept.close()
+
+    def supervision(self) -> Supervision:
+        allowance = self._driver.state.allowance
+        idle = (allowance.idle_seconds if allowance else UNSET) or None
+        output = (allowance.output_bytes if allowance else UNSET) or None
+        return Supervision(
+            marker=self._driver.writer.loop.loop_id,
+            limits=Limits(wall=self._meter.wall, idle=idle, output=output),
+            until=self._until,
+            wake=self._driver.wishes.fds,
+            tee=self._tee,
+        )
+
+    def _until(self) -> Stop | None:
+        stop = self._driver.hurry()
+        if stop:
+            self._interrupted = stop.reason
+            return stop
+        return Stop(over) if (over := self._meter.over) else None
+
+    def _tee(self, stream: Stream, chunk: bytes) -> None:
+        if stream not in self._spools:
+            self._spools[stream] = Spool(self._driver.writer.loop.raw(self._number, stream))
+        self._spools[stream].write(chunk)
+
+    def emit(self, event: events.AgentEvent) -> None:
+        """Keep it, show it, count it."""
+        driver = self._driver
+        state = driver.state
+        header = header_of(state.loop_id, state.journal_seq or 1, clock.now(), event)
+        entry = events.Entry(header, event)
+        if self._kept is None:
+            self._kept = files.append_to(driver.writer.loop.output(self._number))
+        self._kept.write(encode(entry))
+        self._kept.flush()
+        driver.show(entry, state)
+        self._meter.add(event)
+        if event.kind == "action" and event.data:
+            action = Action(kind=event.data.get("kind", "bash"), target=str(event.data.get("target", "")), at=header.ts)
+            self._actions.append(action)
+            driver.cast.hooks.on_action(action)
+
+    def observed(self, told: str, worked: Worked, delta: Delta) -> events.IterationObserved:
+        ending = worked.ending
+        return events.IterationObserved(
+            iteration=self._number,
+            delta=delta.changes[:_LISTED],
+            actions=(worked.actions or tuple(self._actions))[:_LISTED],
+            tree=delta.tree,
+            result=worked.result,
+            ended=_words(worked) or UNSET,
+            cut=self._cut(ending.stopped_because) or UNSET,
+            interrupted=self._interrupted or UNSET,
+            not_started=ending.not_started or UNSET,
+            claim=self._claim(told, worked),
+            usage=self._meter.total(worked.usage),
+            usage_limit=True if worked.usage_limit else UNSET,
+            resume_at=(worked.usage_limit.resume_at or UNSET) if worked.usage_limit else UNSET,
+            session=worked.session or UNSET,
+            notes=delta.notes or UNSET,
+            duration_seconds=round(time.monotonic() - self._began, 6),
+        )
+
+    def _cut(self, because: str) -> str:
+        """Which limit stopped it; empty if none did."""
+        if self._interrupted or not because:
+            return ""
+        if because == "wall":
+            return self._meter.wall_limit
+        return self._meter.over if because.startswith("asked") else because
+
+    def _claim(self, told: str, worked: Worked) -> str | UnsetType:
+        promise = self._driver.course.plan.promise
+        if promise and promised(worked.said, promise, prompt=told):
+            return cut(f"<promise>{promise}</promise>", _CLAIM_BYTES)
+        return "status: complete" if isinstance(worked.result, Complete) else UNSET
+
+
+def _words(worked: Worked) -> str:
+    ending = worked.ending
+    if ending.not_started:
+        return f"cannot be started: {ending.not_started}"
+    if ending.stopped_because:
+        return f"stopped: {ending.stopped_because}"
+    if ending.signal is not None:
+        return f"ended by signal {ending.signal}"
+    return f"exited with {ending.exit_code}" if ending.exit_code else ""

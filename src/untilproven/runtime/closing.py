@@ -1,0 +1,67 @@
+"""How a loop ends: the receipt is written, the status is final, the slot is free."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from untilproven.core import verdict
+from untilproven.core.receipt import receipt
+from untilproven.model import commands, events, wire
+from untilproven.model.receipt import Proof
+from untilproven.model.state import LoopMetrics
+from untilproven.model.status import Status
+from untilproven.store import clock, files
+from untilproven.store.journal import scan
+
+if TYPE_CHECKING:
+    from untilproven.runtime.driver import Driver
+
+
+def deliver(driver: "Driver", happened: tuple[events.Event, ...]) -> int:
+    """The work is done. A kill on the way is made good by whoever takes over: every step can be done again."""
+    for change in happened:
+        if isinstance(change, events.StatusChanged):
+            driver.writer.move(change)
+    driver.tell()
+    last = driver.course.last
+    judged = verdict.judge(driver.course, last) if last else None
+    _end(
+        driver,
+        events.StatusChanged(to=Status.COMPLETED, reason=judged.reason if judged else UNSET),
+        exit_code=0,
+        proof=judged.proof if judged else None,
+    )
+    return 0
+
+
+def finish(driver: "Driver", command: commands.Finish, happened: tuple[events.Event, ...]) -> int:
+    """It ends without being done: by a limit, a failing agent, or the user."""
+    change = events.StatusChanged(to=command.status, reason=command.reason, error=command.error)
+    if happened:
+        driver.record(*happened)
+    _end(driver, change, exit_code=command.exit_code, proof=None)
+    return command.exit_code
+
+
+def _end(driver: "Driver", change: events.StatusChanged, *, exit_code: int, proof: Proof | None) -> None:
+    state, loop = driver.state, driver.writer.loop
+    metrics = state.metrics or LoopMetrics()
+    finished = events.LoopFinished(
+        status=change.to,
+        exit_code=exit_code,
+        iterations=state.iteration,
+        reason=change.reason,
+        proof=proof.value if proof else UNSET,
+        best_iteration=state.best_iteration.iteration if state.best_iteration else UNSET,
+        cost_usd=metrics.total_cost_usd,
+        tokens=metrics.total_tokens,
+    )
+    entries = (found for found in scan(loop.journal, loop.loop_id) if isinstance(found, events.Entry))
+    written = receipt(
+        entries, state, finished_at=clock.now(), status=change.to, reason=change.reason or "", proof=proof
+    )
+    files.replace(loop.receipt, wire.encode(written) + b"\n", durable=True)
+    driver.writer.move(change, after=[finished])
+    driver.wishes.granted()
+    driver.tell()
+    driver.cast.hooks.on_task_end(driver.hooks_task, change.to is Status.COMPLETED)

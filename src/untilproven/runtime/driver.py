@@ -1,0 +1,202 @@
+"""The driver: asks the core what is next, does it, records what happened, and asks again.
+
+It can be killed at any instant. Whoever takes over folds the journal and asks the same question.
+"""
+
+import select
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from untilproven.contract import Agent, Check, Supervision, Watcher, Workspace
+from untilproven.core.course import Course, fold
+from untilproven.core.decide import decide, remaining
+from untilproven.core.estimate import WINDOW, Point, estimated_completion, point
+from untilproven.core.stuck import Verdict
+from untilproven.errors import Damaged
+from untilproven.model import commands, events
+from untilproven.model.hooks import Anomaly
+from untilproven.model.program import Stop
+from untilproven.model.state import LoopConfiguration, LoopState
+from untilproven.model.status import Status
+from untilproven.runtime import attempt, checking, closing
+from untilproven.runtime.hooks import Hooks, task_of
+from untilproven.runtime.wishes import Wishes
+from untilproven.store import clock
+from untilproven.store.checkpoints import write_checkpoint
+from untilproven.store.heartbeat import Heartbeat
+from untilproven.store.journal import scan
+from untilproven.store.layout import Project
+from untilproven.store.writer import LoopWriter
+
+_NAP = 0.5
+
+
+class Cast(msgspec.Struct, frozen=True, kw_only=True):
+    """Who takes part in a loop."""
+
+    project: Project
+    task: str
+    agent: Agent
+    workspace: Workspace
+    checks: Mapping[str, Check]
+    hooks: Hooks
+    watchers: tuple[Watcher, ...] = ()
+
+
+class Driver:
+    """Drives one loop to its end, or to where a human is needed. It holds the loop's lock through its writer."""
+
+    def __init__(self, writer: LoopWriter, cast: Cast, wishes: Wishes) -> None:
+        self.writer = writer
+        self.cast = cast
+        self.wishes = wishes
+        self.course = course_of(writer)
+        self._heartbeat = Heartbeat(writer)
+        self._untold: list[tuple[events.Entry, LoopState]] = []
+        self._reported: Verdict | None = None
+        self._points: tuple[Point, ...] = ()
+        self.hooks_task = task_of(writer.state)
+        writer.listener = self._hear
+
+    @property
+    def state(self) -> LoopState:
+        return self.writer.state
+
+    def run(self) -> int:
+        """Until nothing is left to do; returns the exit code."""
+        if self.course.last is None and not self.course.control:
+            self.cast.hooks.on_task_start(self.hooks_task)
+        code: int | None = None
+        while code is None:
+            code = self._carry_out(decide(self.state, self.course, self.wishes.current()))
+        return self.wishes.exit_code or code
+
+    def record(self, *happened: events.Event, durable: bool = False) -> None:
+        self.writer.record(*happened, durable=durable)
+        self.tell()
+
+    def _hear(self, entry: events.Entry, state: LoopState) -> None:
+        self.course = fold(self.course, entry.event)
+        self._untold.append((entry, state))
+
+    def tell(self) -> None:
+        """Pass on what was recorded, outside of every lock: whoever looks on may be slow."""
+        untold, self._untold = self._untold, []
+        for entry, state in untold:
+            self.show(entry, state)
+
+    def show(self, entry: events.Entry, state: LoopState) -> None:
+        for watcher in self.cast.watchers:
+            watcher.happened(entry, state)
+
+    def tick(self) -> None:
+        """Called about twice a second while something runs."""
+        self._heartbeat.tick()
+        self.writer.catch_up()
+        for watcher in self.cast.watchers:
+            watcher.tick()
+
+    def supervision(self) -> Supervision:
+        """For what is run beside the agent: it ends when somebody cannot wait."""
+        return Supervision(marker=self.state.loop_id, until=self.hurry, wake=self.wishes.fds)
+
+    def hurry(self) -> Stop | None:
+        self.tick()
+        wish = self.wishes.current()
+        return Stop(wish.do, now=wish.do == "abort") if wish.now else None
+
+    def _carry_out(self, move: commands.Move) -> int | None:
+        match move.command:
+            case commands.RunAgent(iteration=number):
+                attempt.run(self, number)
+            case commands.RunChecks(iteration=number, checks=names):
+                checking.run(self, number, names)
+            case commands.Keep(iteration=number):
+                self._settle(move.events)
+                self.cast.workspace.keep(number)
+            case commands.RollBack(iteration=number) | commands.Park(iteration=number):
+                self._settle(move.events)
+                self.cast.workspace.discard(number)
+            case commands.Deliver():
+                return closing.deliver(self, move.events)
+            case commands.Pause():
+                self._pause(move.command)
+            case commands.SleepUntil(at=at):
+                self._sleep(at)
+            case commands.Finish():
+                return closing.finish(self, move.command, move.events)
+            case commands.Leave(exit_code=code):
+                return code
+        return None
+
+    def _settle(self, happened: tuple[events.Event, ...]) -> None:
+        """The step that must survive: from here on the iteration counts, and a kill only delays what follows."""
+        happened = tuple(self._estimated(event) for event in happened)
+        counted = any(isinstance(event, events.IterationFinished) and event.counted for event in happened)
+        interval = (self.state.configuration or LoopConfiguration()).checkpoint_interval
+        if counted and (self.state.iteration + 1) % interval == 0:
+            write_checkpoint(self.writer, *happened)
+        else:
+            self.writer.record(*happened)
+        self.tell()
+        for event in happened:
+            if isinstance(event, events.IterationFinished):
+                self.cast.hooks.on_iteration_end(self.hooks_task, event.iteration, event.result)
+        self._look_for_anomalies()
+
+    def _estimated(self, event: events.Event) -> events.Event:
+        """When the work may be done, if the last iterations let anybody tell."""
+        if not isinstance(event, events.IterationFinished) or self.course.lap is None:
+            return event
+        now, left = clock.now(), remaining(self.state)
+        reached = point(event.iteration, now, self.course.lap.checks.values())
+        self._points = (*self._points, *([reached] if reached else []))[-WINDOW:]
+        latest = now + timedelta(seconds=left.seconds) if left.seconds is not None else None
+        when = estimated_completion(self._points, now, iterations_left=left.iterations, latest=latest)
+        return replace(event, estimated_completion=when) if when else event
+
+    def _look_for_anomalies(self) -> None:
+        """A loop that gets nowhere is reported when it is first seen, and again if it comes back to it."""
+        stuck = self.course.stuck
+        if stuck and stuck is not self._reported:
+            words = f"the loop is stuck: {stuck.value}"
+            self.cast.hooks.on_anomaly(Anomaly(kind=stuck.value, message=words, iteration=self.state.iteration))
+        self._reported = stuck
+
+    def _pause(self, command: commands.Pause) -> None:
+        self.writer.transition_status(
+            Status.PAUSED, reason=command.words, pause_reason=command.reason, resume_at=command.resume_at
+        )
+        self.wishes.granted()
+        self.tell()
+
+    def _sleep(self, at: datetime) -> None:
+        """Until then, or until somebody wants something else."""
+        poll = select.poll()
+        for fd in self.wishes.fds:
+            poll.register(fd, select.POLLIN)
+        while (left := (at - clock.now()).total_seconds()) > 0:
+            poll.poll(min(left, _NAP) * 1000)
+            for watcher in self.cast.watchers:
+                watcher.tick()
+            if self.wishes.current().do != "none":
+                return
+        self.writer.transition_status(Status.RUNNING, reason="resumed: the usage limit has passed")
+        self.tell()
+
+
+def course_of(writer: LoopWriter) -> Course:
+    """How far a loop has come, from its journal."""
+    if not writer.state.plan:
+        raise Damaged(
+            f"{writer.state.loop_id} has no plan: this version cannot run it",
+            hint="start a new loop for the same task with `ralph run`",
+        )
+    course = Course(plan=writer.state.plan)
+    for found in scan(writer.loop.journal, writer.loop.loop_id):
+        if isinstance(found, events.Entry):
+            course = fold(course, found.event)
+    return course

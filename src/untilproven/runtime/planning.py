@@ -1,0 +1,155 @@
+"""From settings to a plan: which agent, which checks, within which limits."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from untilproven.checks import criterion
+from untilproven.checks.factory import checks_for
+from untilproven.checks.find import Found, find_checks, nothing_found
+from untilproven.config.settings import Layer, Settings
+from untilproven.errors import UsageError
+from untilproven.model.plan import Allowance, Plan, PlannedCheck
+from untilproven.model.state import LoopConfiguration, LoopState
+from untilproven.store.files import MIB
+from untilproven.store.layout import Project
+
+PROMISE = "DONE"
+OUTPUT_BYTES = 1024 * MIB
+"""How much an agent may print in one iteration before it is stopped."""
+
+_HOOKS = {
+    "onTaskStart": "hooks.on_task_start",
+    "onIterationStart": "hooks.on_iteration_start",
+    "onAction": "hooks.on_action",
+    "onIterationEnd": "hooks.on_iteration_end",
+    "onTaskEnd": "hooks.on_task_end",
+    "onAnomaly": "hooks.on_anomaly",
+}
+
+
+def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[str, ...] = ()) -> Plan:
+    """What the loop will obey from its first line to its last."""
+    if not task.strip():
+        raise UsageError("there is no task", hint='ralph run "what is to be done" --until "a command that proves it"')
+    agent, command = _agent(settings)
+    hooks = {name: line for name, key in _HOOKS.items() if (line := settings.value(key))}
+    return Plan(
+        agent=agent,
+        agent_cmd=command or UNSET,
+        agent_arguments=arguments,
+        model=settings.model or UNSET,
+        task_hash=hash_of(task),
+        checks=_checks(settings, project),
+        promise=settings.promise or PROMISE,
+        trust_promise=settings.trust_promise,
+        require_proof=settings.require_proof,
+        context=settings.context,
+        sandbox=settings.sandbox,
+        hooks=hooks or UNSET,
+        check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
+    )
+
+
+def allowance_of(settings: Settings) -> Allowance:
+    asked_for = settings.max_cost is not None and settings.origin("max_cost").layer is not Layer.DEFAULT
+    return Allowance(
+        iterations=settings.max_iterations,
+        seconds=_seconds(settings, "timeout"),
+        cost_usd=UNSET if settings.max_cost is None else settings.max_cost,
+        tokens=settings.max_tokens or UNSET,
+        iteration_seconds=_seconds(settings, "iteration_timeout"),
+        idle_seconds=_seconds(settings, "idle_timeout"),
+        output_bytes=OUTPUT_BYTES,
+        unknown_cost="stop" if asked_for and not settings.allow_unknown_cost else "warn",
+    )
+
+
+def configuration_of(settings: Settings) -> LoopConfiguration:
+    """The same in source 000's words."""
+    timeout = _seconds(settings, "timeout")
+    return LoopConfiguration(
+        max_iterations=settings.max_iterations,
+        timeout_minutes=max(round(timeout / 60), 1) if timeout else UNSET,
+        interactive=settings.interactive,
+        auto_test=settings.auto_test,
+        checkpoint_interval=settings.checkpoint_interval,
+        execution_mode=settings.mode,
+    )
+
+
+def raised(
+    state: LoopState, settings: Settings, given: Mapping[str, Any]
+) -> tuple[Allowance | UnsetType, LoopConfiguration | None]:
+    """The loop's limits with those replaced that the user typed."""
+    if not given or not state.allowance:
+        return UNSET, None
+    typed = allowance_of(settings)
+    fields = {
+        "max_iterations": "iterations",
+        "timeout": "seconds",
+        "iteration_timeout": "iteration_seconds",
+        "idle_timeout": "idle_seconds",
+        "max_cost": "cost_usd",
+        "max_tokens": "tokens",
+    }
+    changes = {field: getattr(typed, field) for key, field in fields.items() if key in given}
+    if "max_cost" in given or "allow_unknown_cost" in given:
+        changes["unknown_cost"] = typed.unknown_cost
+    configuration = state.configuration or LoopConfiguration()
+    said = configuration_of(settings)
+    if "max_iterations" in given:
+        configuration = replace(configuration, max_iterations=said.max_iterations)
+    if "timeout" in given:
+        configuration = replace(configuration, timeout_minutes=said.timeout_minutes)
+    return replace(state.allowance, **changes), configuration
+
+
+def hash_of(task: str) -> str:
+    return sha256(task.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _seconds(settings: Settings, key: str) -> float | UnsetType:
+    value: timedelta | None = settings.value(key)
+    return value.total_seconds() if value else UNSET
+
+
+def _agent(settings: Settings) -> tuple[str, str]:
+    if settings.agent and settings.agent_cmd:
+        raise UsageError(
+            f"two agents are named: {settings.agent} and the command {settings.agent_cmd}",
+            hint="give --agent or --agent-cmd",
+        )
+    if settings.agent_cmd:
+        return "command", settings.agent_cmd
+    if settings.agent:
+        return settings.agent, ""
+    raise UsageError(
+        "no agent is named",
+        hint='give the command that starts yours: --agent-cmd "my-agent --print"; it gets the prompt on stdin',
+    )
+
+
+def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
+    lines = [criterion.read(line).command or line.strip() for line in settings.until]
+    checks_for(lines)  # a line that cannot be a check is refused here
+    found = find_checks(project.root)
+    if lines:
+        asked = [PlannedCheck(line=line) for line in dict.fromkeys(lines)]
+    elif found:
+        asked = [_found(found[0], "until")]
+    elif settings.trust_promise:
+        return ()
+    else:
+        raise nothing_found()
+    taken = {check.line for check in asked}
+    tests = [one for one in found[:1] if settings.auto_test and one.command not in taken]
+    return (*asked, *(_found(one, "auto_test") for one in tests))
+
+
+def _found(one: Found, role: str) -> PlannedCheck:
+    return PlannedCheck(line=one.command, role="auto_test" if role == "auto_test" else "until", why=one.why)

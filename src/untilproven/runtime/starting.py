@@ -1,0 +1,213 @@
+"""Starting a loop, and going on with one that stopped: in place, or as a new loop that takes over."""
+
+import contextlib
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from untilproven.agents.factory import agent_of
+from untilproven.checks.factory import checks_for
+from untilproven.contract import Watcher
+from untilproven.core.text import cut
+from untilproven.errors import Damaged, IllegalTransition, RalphError
+from untilproven.model import events
+from untilproven.model.plan import Allowance, Plan
+from untilproven.model.state import LoopConfiguration, LoopState
+from untilproven.model.status import CONTINUABLE, Status
+from untilproven.process import keepers
+from untilproven.process.leftovers import end_leftovers
+from untilproven.runtime.control.requests import clear_pauses
+from untilproven.runtime.control.server import Bell
+from untilproven.runtime.driver import Cast, Driver
+from untilproven.runtime.hooks import Hooks, LoopHooks
+from untilproven.runtime.meter import usage_in
+from untilproven.runtime.planning import hash_of
+from untilproven.runtime.signals import Interrupts
+from untilproven.runtime.wishes import Wishes
+from untilproven.store import files, reader
+from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory, Project
+from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
+from untilproven.store.reader import LoopView
+from untilproven.store.writer import LoopWriter, foreign
+from untilproven.workspace.factory import workspace_of
+
+SHOWN_BYTES = 4096
+"""How much of the task stands in state.json; the whole is in task.md."""
+
+_TASK_LIMIT = 64 * files.MIB
+
+
+class NoAgent(RalphError):
+    """The agent cannot be started here."""
+
+    kind = "agent"
+    exit_code = 6
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop to be started."""
+
+    task: str
+    plan: Plan
+    allowance: Allowance
+    configuration: LoopConfiguration
+    loop_id: str | None = None
+
+
+def begin(project: Project, wanted: Wanted) -> LoopWriter:
+    """Register a new loop, once everything it needs is known to be there."""
+    rehearse(project, wanted.plan)
+    writer = create_state(
+        project,
+        cut(wanted.task, SHOWN_BYTES),
+        completion_criteria="; ".join(check.line for check in wanted.plan.checks if check.role == "until") or UNSET,
+        configuration=wanted.configuration,
+        plan=wanted.plan,
+        allowance=wanted.allowance,
+        loop_id=wanted.loop_id,
+    )
+    try:
+        _keep_task(writer.loop, wanted.task)
+    except BaseException:
+        writer.close()
+        raise
+    return writer
+
+
+def take_up(
+    project: Project,
+    loop_id: str,
+    *,
+    allowance: Allowance | UnsetType = UNSET,
+    configuration: LoopConfiguration | None = None,
+) -> LoopWriter:
+    """Go on with a loop that nobody runs. What its dead runner left running is ended first."""
+    seen = reader.resolve(project.state, loop_id)
+    plan = _plan(seen)
+    rehearse(project, plan)
+    task = task_of(project.state.loop(seen.state.loop_id), seen.state)
+    if seen.state.status in CONTINUABLE:
+        end_leftovers(seen.state.loop_id)
+        return _continued(project, seen.state.loop_id, task, allowance=allowance, configuration=configuration)
+    loop = project.state.loop(seen.state.loop_id)
+    unfinished = seen.state.iteration_in_progress
+    usage = usage_in(loop.output(unfinished)) if unfinished else UNSET
+    writer = adopt_loop(project, seen.state.loop_id, usage=usage)
+    try:
+        clear_pauses(project.state, seen.state.loop_id)
+        end_leftovers(seen.state.loop_id)
+        changes = {"allowance": allowance, "configuration": configuration}
+        given = {key: msgspec.to_builtins(value) for key, value in changes.items() if value}
+        if given:
+            writer.update_state(given)
+    except BaseException:
+        writer.close()
+        raise
+    return writer
+
+
+def _plan(seen: LoopView) -> Plan:
+    """Only what the first line of a journal says, which this user wrote, is ever run."""
+    state = seen.state
+    if seen.foreign:
+        raise foreign(state.loop_id)
+    if state.status is Status.COMPLETED:
+        raise IllegalTransition(f"{state.loop_id} is completed", hint="start a new loop with `ralph run`")
+    if not state.plan:
+        raise Damaged(
+            f"{state.loop_id} was not started by `ralph run`: it does not say which agent and checks to run",
+            hint="start a new loop for the same task with `ralph run`",
+        )
+    return state.plan
+
+
+def _continued(
+    project: Project,
+    loop_id: str,
+    task: str,
+    *,
+    allowance: Allowance | UnsetType,
+    configuration: LoopConfiguration | None,
+) -> LoopWriter:
+    """The new loop is measured against the same control as the old one: how things were before any work."""
+    old = project.state.loop(loop_id)
+    control = {
+        found.event.check: found.event
+        for found in scan(old.journal, loop_id)
+        if isinstance(found, events.Entry)
+        and isinstance(found.event, events.CheckFinished)
+        and found.event.iteration == 0
+    }
+    writer = continue_loop(project, loop_id, allowance=allowance, configuration=configuration)
+    try:
+        _keep_task(writer.loop, task)
+        if control:
+            writer.record(*control.values())
+    except BaseException:
+        writer.close()
+        raise
+    return writer
+
+
+def rehearse(project: Project, plan: Plan) -> None:
+    """Everything that can be found out before anything is written."""
+    workspace_of(plan.sandbox, project)
+    agent = agent_of(plan, project.root)
+    if why := agent.missing(project.root):
+        raise NoAgent(f"the agent cannot be started: {why}", hint="install it, or name another with --agent-cmd")
+
+
+def _keep_task(loop: LoopDirectory, task: str) -> None:
+    files.replace(loop.task, task.encode("utf-8", "surrogatepass"), durable=True)
+
+
+def task_of(loop: LoopDirectory, state: LoopState) -> str:
+    """The whole task, if it is still the one that the loop was started with."""
+    wanted = state.plan.task_hash if state.plan else ""
+    with contextlib.suppress(FileNotFoundError):
+        task = files.read(loop.task, _TASK_LIMIT).decode("utf-8", "surrogatepass")
+        if hash_of(task) == wanted:
+            return task
+    if state.task and hash_of(state.task) == wanted:
+        return state.task
+    raise Damaged(
+        f"the task of {state.loop_id} is not the one it was started with: {loop.task} was changed or lost",
+        hint="start a new loop with `ralph run`",
+    )
+
+
+@contextlib.contextmanager
+def driving(
+    project: Project, writer: LoopWriter, *, watchers: tuple[Watcher, ...] = (), hooks: LoopHooks | None = None
+) -> Iterator[Driver]:
+    """Everything around a loop while it runs: control from elsewhere, signals, hooks."""
+    state = writer.state
+    plan = state.plan
+    if not plan:
+        raise Damaged(f"{state.loop_id} has no plan")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(keepers.kept())
+        stack.enter_context(writer)
+        bell = stack.enter_context(Bell(project.state, state.loop_id))
+        interrupts = stack.enter_context(Interrupts())
+        for watcher in watchers:
+            stack.callback(watcher.close)
+        cast = Cast(
+            project=project,
+            task=task_of(writer.loop, state),
+            agent=agent_of(plan, project.root),
+            workspace=workspace_of(plan.sandbox, project),
+            checks={check.name: check for check in checks_for(check.line for check in plan.checks)},
+            hooks=Hooks(
+                hooks or LoopHooks(),
+                plan.hooks or {},
+                writer.loop.hook_log,
+                project.root,
+                state.loop_id,
+                state.loop_id,
+            ),
+            watchers=watchers,
+        )
+        yield Driver(writer, cast, Wishes(bell, interrupts))

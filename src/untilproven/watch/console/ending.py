@@ -1,0 +1,65 @@
+"""How a loop ended or why it waits, and what to type next."""
+
+from msgspec import UNSET
+
+from untilproven.model.events import LoopFinished, StatusChanged
+from untilproven.model.fields import PauseReason
+from untilproven.model.receipt import PROVEN
+from untilproven.model.state import LoopMetrics, LoopState
+from untilproven.model.status import CONTINUABLE, Status
+from untilproven.store.layout import STATE_DIRECTORY
+from untilproven.watch.color import BOLD, DIM, GREEN, RED, YELLOW
+from untilproven.watch.console import words
+from untilproven.watch.console.lines import Line, Piece, line, one_line
+
+_WHY = {
+    PauseReason.USER: "you asked for it",
+    PauseReason.GATE: "it waits for a decision",
+    PauseReason.USAGE_LIMIT: "the provider's usage limit is reached",
+    PauseReason.BROKEN_CHECK: "a check cannot be run",
+    PauseReason.BLOCKED: "the agent cannot go on without you",
+}
+_FIRST = {
+    PauseReason.BROKEN_CHECK: "repair the check, then: ",
+    PauseReason.BLOCKED: "see to it, then: ",
+}
+
+
+def paused(event: StatusChanged, loop_id: str) -> list[Line]:
+    why = _WHY[event.pause_reason] if event.pause_reason else ""
+    reason = one_line(event.reason or "")
+    lines = [line(Piece("paused", YELLOW), why and f": {why}", loud=True)]
+    if reason and reason != why:
+        lines.append(line(f"  {reason}", loud=True))
+    if event.resume_at:
+        lines.append(line(f"  it can go on at {event.resume_at.astimezone():%Y-%m-%d %H:%M}", loud=True))
+    first = _FIRST.get(event.pause_reason, "to go on: ") if event.pause_reason else "to go on: "
+    lines.append(line(Piece(f"  {first}", DIM), f"ralph resume {loop_id}", loud=True))
+    return lines
+
+
+def told(event: LoopFinished, state: LoopState) -> list[Line]:
+    """The last lines of a loop: what it came to, what it took, where the record is."""
+    loop_id = state.loop_id
+    completed = event.status is Status.COMPLETED
+    proof = words.proven(event.proof)
+    color = RED if not completed else GREEN if event.proof in PROVEN else YELLOW
+    verdict = Piece(f"{event.status}, {proof}" if proof else str(event.status), color)
+    lines = [line(verdict, _took(event, state), loud=True)]
+    if event.reason:
+        lines.append(line(f"  {one_line(event.reason)}", loud=True))
+    if event.best_iteration:
+        lines.append(line(f"  best: iteration {event.best_iteration}", loud=True))
+    lines.append(line(Piece("  receipt: ", DIM), f"{STATE_DIRECTORY}/loops/{loop_id}/receipt.json", loud=True))
+    lines.append(line(Piece("  look:    ", DIM), Piece(f"ralph show {loop_id}", BOLD), loud=True))
+    if event.status in CONTINUABLE:
+        lines.append(line(Piece("  go on:   ", DIM), f"ralph resume {loop_id}", loud=True))
+    return lines
+
+
+def _took(event: LoopFinished, state: LoopState) -> str:
+    metrics = state.metrics or LoopMetrics()
+    seconds = metrics.active_seconds if metrics.active_seconds is not UNSET else metrics.total_duration_seconds
+    parts = [f" after {words.plural(event.iterations, 'iteration')}"]
+    parts += [words.duration(seconds)] if seconds else []
+    return ", ".join([*parts, words.spent(metrics)])
