@@ -3,13 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test lint demo docs bench-store race kill clean
+.PHONY: help setup test lint demo docs bench-store bench-loop race kill chaos clean
 
 help:
 	@echo "make demo         see it at work; no key, and the network only to install"
 	@echo "make test         lint, types, room boundaries, all tests"
 	@echo "make race         8 processes register at once, 200 rounds"
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
+	@echo "make chaos        200 loops whose runner is killed, resumed until the end"
+	@echo "make bench-loop   an iteration beside a bare loop in bash, start-up, memory"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
 	@echo "make docs         write the reference pages again"
 
@@ -39,13 +41,23 @@ race: $(READY)
 kill: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/chaos/kill.py 300
 
-bench-store: $(READY)
+chaos: $(READY)
+	PYTHONPATH=tests $(BIN)/python tests/chaos/loops.py 200
+
+# What a user has, without the tools of this directory: start-up and memory are measured there.
+.PHONY: user-install
+user-install: $(READY)
 	$(PYTHON) -m venv --clear .venv-user
 	PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-user/bin/pip install --quiet .
+
+bench-store: user-install
 	$(BIN)/python bench/store.py
 
+bench-loop: user-install
+	$(BIN)/python bench/loop.py
+
 demo: $(READY)
-	@$(BIN)/python demo/demo.py
+	@$(BIN)/ralph demo
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

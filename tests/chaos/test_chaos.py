@@ -1,4 +1,4 @@
-"""The two experiments of the Makefile, at full size, on a memory file system to keep the disk out of it."""
+"""The experiments of the Makefile, on a memory file system to keep the disk out of it; the last one in small."""
 
 import os
 import subprocess
@@ -34,3 +34,10 @@ def test_a_writer_killed_300_times_loses_nothing_it_acknowledged() -> None:
     said = experiment("kill.py", "300")
     assert "killed 300 times" in said
     assert int(said.splitlines()[-1].split(";")[1].split()[0]) > 300
+
+
+@pytest.mark.timeout(120)
+def test_loops_whose_runner_is_killed_and_resumed_come_to_what_they_would_have() -> None:
+    said = experiment("loops.py", "6", "4")
+    assert "6 loops, 6 as if undisturbed" in said
+    assert "killed 0 times" not in said

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 
+from runtime.scenes import kept_requests
 from support import ralph, run_iteration
 from untilproven.cli.main import run
 from untilproven.model.status import Status
@@ -38,7 +39,7 @@ def test_abort_ends_a_loop_that_nobody_runs_and_frees_its_slot(
             writer.transition_status(step)
     assert run(["abort", writer.state.loop_id, "--json"]) == 0
     shown = msgspec.json.decode(capsys.readouterr().out)
-    assert shown == {"loop_id": writer.state.loop_id, "status": after, "iteration": 1}
+    assert shown == {"loop_id": writer.state.loop_id, "status": after, "iteration": 1, "request": "done"}
     assert reader.view(here.state, writer.state.loop_id).state.status == after
     assert slots(here) == 0
 
@@ -54,10 +55,31 @@ def test_pause_keeps_the_slot_and_is_no_crash(here: Project, capsys: pytest.Capt
     assert "a loop that is paused cannot become paused" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", ["abort", "pause"])
-def test_a_loop_that_is_being_run_is_refused_with_7(here: Project, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "after"), [("abort", "aborted"), ("pause", "paused")])
+def test_a_loop_that_does_not_answer_keeps_the_request_until_somebody_looks(
+    here: Project, verb: str, after: str
+) -> None:
     with create_state(here, "fix") as writer:
         done = ralph(verb, writer.state.loop_id, cwd=here.root)
-        assert done.returncode == 7
-        assert "is locked by process" in done.stderr
-        assert writer.state.status is Status.RUNNING
+        assert f"does not answer; it will {verb} as soon as it looks" in done.stdout
+        assert reader.view(here.state, writer.state.loop_id).state.status is Status.RUNNING
+        assert any(name.endswith(f"{verb}.json") for name in kept_requests())
+    assert ralph(verb, writer.state.loop_id, cwd=here.root).returncode == 0
+    assert reader.view(here.state, writer.state.loop_id).state.status == after
+    assert not kept_requests()
+
+
+@pytest.mark.parametrize("verb", ["abort", "pause"])
+def test_a_loop_that_is_not_there_is_a_mistake(here: Project, verb: str) -> None:
+    done = ralph(verb, "ralph-nobody-0123abcd", cwd=here.root)
+    assert done.returncode == 2
+    assert "ralph-nobody-0123abcd" in done.stderr
+
+
+def test_going_back_to_the_start_is_refused_where_nothing_can_be_taken_back(here: Project) -> None:
+    create_state(here, "fix").close()
+    (loop,) = here.state.all_loops()
+    done = ralph("abort", loop.loop_id, "--revert", cwd=here.root)
+    assert done.returncode == 2
+    assert "cannot be brought back" in done.stderr
+    assert reader.view(here.state, loop.loop_id).state.status is Status.RUNNING

@@ -82,6 +82,15 @@ def test_damage_is_said_and_the_rest_is_told(stage: Stage, capsys: pytest.Captur
     assert "1 lines" in shown.err
 
 
+def test_a_loop_without_a_journal_has_nothing_to_tell(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
+    stage.writer.close()
+    stage.writer.loop.journal.unlink()
+    assert run(["log", LOOP]) == 1
+    assert "events.jsonl is missing" in capsys.readouterr().err
+    assert run(["attach", LOOP]) == 1
+    assert run(["show", LOOP, "1"]) == 2
+
+
 def test_hostile_words_reach_no_terminal(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     stage.record(events.IterationStarted(iteration=1))
     stage.agent(action(1, HOSTILE, HOSTILE))

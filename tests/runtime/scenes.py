@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from untilproven.process import table
+from process.scenes import wait_for
 from untilproven.store.layout import Project
 from untilproven.store.vouch import user_state
 
@@ -60,18 +59,6 @@ with Bell(writer.directory, writer.state.loop_id):
     print(writer.state.loop_id, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain: {what}"
-        time.sleep(0.005)
-
-
-def alive(pid: int) -> bool:
-    process = table.look_up(pid)
-    return process is not None and process.alive
 
 
 class Runner:

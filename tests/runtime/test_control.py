@@ -5,19 +5,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from runtime.scenes import alive, dead_loop, kept_requests, marked_orphan, runner_of
+from process.scenes import alive
+from runtime.scenes import dead_loop, kept_requests, marked_orphan, runner_of
 from untilproven.errors import Foreign, IllegalTransition, NoSuchLoop
+from untilproven.model.state import LoopState
 from untilproven.model.status import Status
 from untilproven.runtime.control import requests
 from untilproven.runtime.control.client import ANSWER_SECONDS, ask, wait_until_done
 from untilproven.runtime.control.requests import new_request
-from untilproven.store import reader
-from untilproven.store.layout import Project
+from untilproven.store import lifecycle, reader
+from untilproven.store.layout import Project, StateDirectory
 from untilproven.store.registry import read_registry
 
 pytestmark = pytest.mark.usefixtures("own_porch")
@@ -187,6 +190,41 @@ def test_aborting_while_completing_fails_the_loop_and_a_crashed_one_only_gives_u
 def test_a_paused_loop_can_be_aborted(project: Project) -> None:
     loop_id = dead_loop(project, "paused")
     assert ask(project.state, loop_id, new_request("abort")).state.status is Status.ABORTED
+
+
+def test_a_loop_that_another_terminal_ends_meanwhile_is_reported_as_it_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop_id = dead_loop(project)
+    pause_loop = lifecycle.pause_loop
+
+    def too_late(directory: StateDirectory, loop_id: str, *, before: Callable[[], None]) -> LoopState:
+        lifecycle.abort_loop(directory, loop_id)
+        return pause_loop(directory, loop_id, before=before)
+
+    monkeypatch.setattr(lifecycle, "pause_loop", too_late)
+    answer = ask(project.state, loop_id, new_request("pause"))
+    assert (answer.kind, answer.state.status) == ("done", Status.ABORTED)
+    assert kept_requests() == []
+
+
+def test_nothing_is_left_of_a_request_whose_runner_died_after_it_ended_the_loop(project: Project) -> None:
+    with runner_of(project, "idle") as runner:
+        answer = ask(project.state, runner.loop_id, new_request("abort"))
+        assert answer.kind == "seen"
+    lifecycle.abort_loop(project.state, runner.loop_id)
+    assert kept_requests() != []
+    assert wait_until_done(project.state, answer, seconds=20).state.status is Status.ABORTED
+    assert kept_requests() == []
+
+
+@pytest.mark.parametrize("act", [lifecycle.abort_loop, lifecycle.pause_loop])
+def test_nothing_is_done_for_a_step_that_is_not_allowed(project: Project, act: Callable[..., LoopState]) -> None:
+    loop_id = dead_loop(project, "completing", "completed")
+    done: list[bool] = []
+    with pytest.raises(IllegalTransition):
+        act(project.state, loop_id, before=lambda: done.append(True))
+    assert done == []
 
 
 def test_a_foreign_loop_is_refused_before_anything_is_touched(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.scenes import alive, wait_for
+from process.scenes import alive, wait_for
 
 CALLER = """
 import os, signal, sys, time
@@ -20,13 +20,18 @@ from untilproven.runtime.detach import detached
 here = Path.cwd()
 print("said before", flush=False)
 
+def pipes():
+    fds = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    return sum(os.readlink(fd).startswith("pipe:") for fd in fds if os.path.lexists(fd))
+
 def good(ready):
     print("said by the work before it was ready")
     ready("ralph-x-00000000", here / "run.log")
     ready("ralph-x-00000000", here / "other.log")
     print("said by the work")
     print("on stderr", file=sys.stderr)
-    Path("facts").write_text(f"{os.getpid()} {os.getsid(0)} {os.getppid()} {os.readlink('/proc/self/fd/0')}\\n")
+    stdin = os.readlink("/proc/self/fd/0")
+    Path("facts").write_text(f"{os.getpid()} {os.getsid(0)} {os.getppid()} {stdin} {pipes()}\\n")
     while not Path("go").exists():
         time.sleep(0.01)
     return 5
@@ -48,7 +53,10 @@ def leaves(ready):
 
 def slow(ready):
     Path("slow.pid").write_text(f"{os.getpid()}\\n")
-    time.sleep(1000)
+    while not Path("go").exists():
+        time.sleep(0.01)
+    ready("ralph-x-00000000", here / "run.log")
+    print("still here")
     return 0
 
 def late(ready):
@@ -84,8 +92,16 @@ except KeyboardInterrupt:
 
 
 def call(work: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(
-        [sys.executable, "-c", CALLER, work], cwd=cwd, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", CALLER, work],
+        cwd=cwd,
+        env=buffered,
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -101,11 +117,11 @@ def test_the_work_goes_on_without_terminal_and_parent_and_prints_to_its_log(tmp_
         assert lines[2:] == [f"started ralph-x-00000000 {tmp_path}/run.log {pid}"]
         facts = tmp_path / "facts"
         wait_for(lambda: facts.exists() and facts.read_text().endswith("\n"), "the facts")
-        own, session, parent, stdin = facts.read_text().split()
+        own, session, parent, stdin, pipes = facts.read_text().split()
         assert int(own) == pid
         assert session not in {own, str(os.getsid(0))}
         assert int(parent) != os.getpid()
-        assert stdin == "/dev/null"
+        assert (stdin, pipes) == ("/dev/null", "0")
         assert alive(pid)
     finally:
         (tmp_path / "go").touch()
@@ -167,5 +183,6 @@ def test_a_caller_that_is_killed_does_not_take_the_work_along(tmp_path: Path) ->
     with caller:
         caller.kill()
         caller.wait(20)
-        assert alive(pid)
-        os.kill(pid, signal.SIGKILL)
+        (tmp_path / "go").touch()
+        wait_for(lambda: not alive(pid), "the work is over")
+        assert (tmp_path / "run.log").read_text() == "still here\n"

@@ -130,8 +130,8 @@ def test_ctrl_c_at_a_terminal_and_a_terminal_that_is_closed() -> None:
 def test_what_was_ignored_stays_ignored() -> None:
     with listener(ignoring="SIGINT") as it:
         it.get(signal.SIGINT)
-        it.get(signal.SIGTERM)
-        assert it.says() == "now 143 False"
+        it.get(signal.SIGHUP)
+        assert it.says() == "none 0 True"
 
 
 def test_what_was_there_before_is_put_back() -> None:

@@ -131,7 +131,11 @@ class Stage:
         self.move(Status.COMPLETED)
         self.record(
             events.LoopFinished(
-                status=Status.COMPLETED, exit_code=0, iterations=self.state.iteration, proof=Proof.RED_TO_GREEN
+                status=Status.COMPLETED,
+                exit_code=0,
+                iterations=self.state.iteration,
+                proof=Proof.RED_TO_GREEN,
+                reason="pytest -q failed before the work and passes now",
             )
         )
 

@@ -99,7 +99,7 @@ def test_the_processes_of_the_agent_are_measured(writer: LoopWriter) -> None:
     try:
         with terminal() as tty:
             started(tty, writer)
-            assert any("MB in 1 processes" in line and "cpu " in line for line in footer(tty))
+            assert any("MB in 1 process" in line and "cpu " in line for line in footer(tty))
     finally:
         os.kill(pid, 9)
         os.waitpid(pid, 0)
@@ -155,10 +155,20 @@ def test_twenty_columns_are_enough_and_no_line_breaks_the_footer(writer: LoopWri
         ]
         stage.record(check(1, failed=0))
         assert len([line for line in tty.look() if line.startswith("  Ctrl-C")]) == 1
-        assert "  write a/very/long…" in tty.look()  # without the time, for which there is no room
+        assert "write a/very/long/path/that/does/not/fit.py" in "".join(tty.look())
         together = "".join(tty.look())
         assert f"ralph attach {LOOP}" in together
         assert "none: the agent runs as you, on your files" in together
+
+
+@pytest.mark.parametrize("columns", [51, 67])
+def test_what_does_not_fit_whole_is_left_out(writer: LoopWriter, columns: int) -> None:
+    with terminal(columns) as tty:
+        started(tty, writer)
+        assert footer(tty)[1] == "  ▱▱▱▱▱▱▱▱ 0 of 5 done   time ▱▱▱▱▱▱▱▱ 1m13s of 8h"
+    with terminal(68) as tty:
+        started(tty, writer)
+        assert footer(tty)[1].endswith("8h   no money limit")
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])

@@ -1,11 +1,13 @@
 """Without a terminal: what a person reads of a loop, line by line."""
 
+import fcntl
 import io
 import os
 import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -83,8 +85,8 @@ def test_a_whole_loop_reads_as_a_story_with_the_refused_claim_in_it(stage: Stage
         "  write src/module.py",
         "  agent ended after 1m12s: changed src/module.py; $0.25, 1,200 tokens",
         "  green pytest -q: 14 tests passed",
-        "  done: pytest -q failed before the work and passes now",
         "completed, proven (red-to-green) after 2 iterations, 2m27s, $0.50, 2,400 tokens",
+        "  pytest -q failed before the work and passes now",
         f"  receipt: .aiwg/ralph/loops/{LOOP}/receipt.json",
         f"  look:    ralph show {LOOP}",
     ]
@@ -244,8 +246,9 @@ def test_a_claim_without_a_change_is_refused_for_that(begun: Stage, page: Page) 
 
 def test_a_claim_is_refused_once(begun: Stage, page: Page) -> None:
     begun.record(events.IterationObserved(iteration=1, delta=(), claim="<promise>DONE</promise>"), finished(1))
-    begun.record(events.IterationStarted(iteration=2), events.IterationObserved(iteration=2, delta=()), finished(2))
-    begun.record(events.IterationStarted(iteration=3))
+    begun.record(events.LimitReached(limit="iterations", observed=1, allowed=1))
+    begun.move(Status.FAILED)
+    begun.record(events.LoopFinished(status=Status.FAILED, exit_code=4, iterations=1))
     assert sum("refused" in line for line in page.lines) == 1
 
 
@@ -256,9 +259,11 @@ def test_a_claim_of_an_agent_that_was_stopped_was_never_judged(begun: Stage, pag
     assert not page.has("refused")
 
 
-def test_a_failed_iteration_is_discarded_with_its_reason(begun: Stage, page: Page) -> None:
+def test_a_failed_iteration_is_told_with_its_reason_and_with_what_stays(begun: Stage, page: Page) -> None:
+    """Without a room nothing can be taken back, and nobody is told that it was."""
     lost = replace(finished(1, fate=Fate.DISCARDED, result=Failed(error="exit\ncode 1")), counted=False)
-    assert told(page, begun, lost) == ["  discarded: the agent failed: exit code 1; it does not count"]
+    why = "the agent failed: exit code 1; it does not count; what it changed is still there"
+    assert told(page, begun, lost) == [f"  not accepted: {why}"]
 
 
 @pytest.mark.parametrize(
@@ -397,11 +402,13 @@ def test_a_stream_that_does_not_wait_gets_everything(project: Project) -> None:
     """Some programs hand their children a pipe that refuses instead of waiting when it is full."""
     read, write = os.pipe()
     os.set_blocking(write, False)
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
     got: list[bytes] = []
 
     def drain() -> None:
-        while data := os.read(read, 65536):
+        while data := os.read(read, 4096):
             got.append(data)
+            time.sleep(0.001)  # slower than it is filled
 
     with begin(project) as writer:
         stream = os.fdopen(write, "w")

@@ -163,6 +163,19 @@ def test_an_unfinished_line_that_is_cut_off_again_is_never_seen(project: Project
         assert one.unreadable == 0
 
 
+def test_a_journal_that_was_put_back_is_not_told_again(project: Project, writer: LoopWriter, stage: Stage) -> None:
+    stage.control()
+    with follower(project) as one:
+        list(one.poll())
+        copy = writer.loop.journal.with_suffix(".copy")
+        copy.write_bytes(writer.loop.journal.read_bytes())
+        event = events.IterationStarted(iteration=1)
+        with copy.open("ab") as file:
+            file.write(journal.encode(events.Entry(journal.header_of(LOOP, 4, MOMENT, event), event)))
+        copy.rename(writer.loop.journal)
+        assert said(one.poll()) == ["iteration.started"]
+
+
 def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(project: Project, writer: LoopWriter) -> None:
     with writer.loop.journal.open("ab") as file:
         file.write(b"junk\n\xff\n")

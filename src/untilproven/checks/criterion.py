@@ -13,8 +13,11 @@ _VERDICT = (
     r"|exits? (?:with )?(?:code |status )?(?:0|zero)|returns? (?:0|zero))"
     r"(?: (?:without|with no) (?:errors?|warnings?|failures?))?"
 )
-_QUOTED = re.compile(rf"`([^`\n]+)`(?:\s+{_VERDICT})?\s*[.!]?", re.IGNORECASE)
-_PLAIN = re.compile(rf"(\S.*?)\s+{_VERDICT}\s*[.!]?", re.IGNORECASE)
+_QUOTED = rf"`([^`\n]+)`(?:\s+{_VERDICT})?\s*[.!]?"
+_PLAIN = rf"(\S.*?)\s+{_VERDICT}\s*[.!]?"
+_PERHAPS = ("`", "pass", "succe", "work", "is ", "are ", "run", "exit", "return")
+"""Without one of these a line is no criterion in words, and the patterns, slow to make, are not needed."""
+
 _PROGRAMS = frozenset(
     {"bun", "bundle", "bash", "cargo", "cmake", "composer", "coverage", "ctest", "deno", "docker", "dotnet", "eslint"}
     | {"flake8", "go", "gradle", "gradlew", "hatch", "jest", "just", "make", "meson", "mix", "mocha", "mvn", "mvnw"}
@@ -35,9 +38,11 @@ class Criterion(msgspec.Struct, frozen=True):
 def read(text: str) -> Criterion:
     """The command of "npx tsc --noEmit passes"; none for "the code is clean and well documented"."""
     stripped = text.strip()
-    if quoted := _QUOTED.fullmatch(stripped):
+    if not any(word in stripped.lower() for word in _PERHAPS):
+        return Criterion(text)
+    if quoted := re.fullmatch(_QUOTED, stripped, re.IGNORECASE):
         return Criterion(text, quoted[1].strip())
-    plain = _PLAIN.fullmatch(stripped)
+    plain = re.fullmatch(_PLAIN, stripped, re.IGNORECASE)
     if plain and _is_command(plain[1]):
         return Criterion(text, plain[1])
     return Criterion(text)

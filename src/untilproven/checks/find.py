@@ -1,7 +1,6 @@
 """Which check a project already has, from the files that lie in it. Nothing is run, no link is followed."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,15 @@ def find_checks(root: Path) -> list[Found]:
     return [Found(one.command, one.why + hint(one.command)) for one in found if first[one.command] is one]
 
 
-def nothing_found() -> UsageError:
+class NoCheck(UsageError):
+    """Nothing could tell when the work is done."""
+
+    kind = "no_check"
+
+
+def nothing_found() -> NoCheck:
     """What a user reads who gave no check and has none."""
-    return UsageError(
+    return NoCheck(
         "no check was given and none was found in this project",
         hint='add the command that tells when the work is done to ralph.toml:\n  until = ["pytest -q"]',
     )
@@ -141,8 +146,13 @@ def _names(directory: Path) -> list[Path]:
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    text = text_of(path)
+    if text is None:
+        return {}
+    import tomllib  # noqa: PLC0415  slow to load, and most projects have no such file
+
     try:
-        return tomllib.loads(text_of(path) or "")
+        return tomllib.loads(text)
     except (ValueError, RecursionError):
         return {}
 

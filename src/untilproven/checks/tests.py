@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -36,6 +35,8 @@ class TestsCheck(msgspec.Struct, frozen=True):
         return "tests"
 
     def run(self, room: Room, *, timeout: float) -> Evidence:
+        import tempfile  # noqa: PLC0415  most checks are plain commands, and it is slow to load
+
         with tempfile.TemporaryDirectory(prefix="ralph-report-") as scratch:
             asked = ask(self.line, room.root, Path(scratch))
             if asked is None:

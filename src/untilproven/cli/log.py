@@ -36,9 +36,11 @@ def command(loop: str | None, *, last: int | None, following: bool, verbose: boo
         if following:
             sys.stdout.flush()
             follow(follower, JsonLines(sys.stdout) if as_json else Plain(sys.stdout, narrator))
+    for text in seen.damage:
+        output.warn(text)
     if follower.unreadable:
         output.warn(f"{follower.unreadable} lines of {seen.state.loop_id} could not be read and are left out")
-    return 1 if follower.unreadable else 0
+    return 1 if seen.damage or follower.unreadable else 0
 
 
 def _as_json(follower: Follower) -> Iterator[str]:

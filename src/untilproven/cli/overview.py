@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 _WELCOME = """\
 Nothing is running here. To begin:
+  ralph demo      see it at work; no key, no network
+  ralph run       work on a task: ralph run "TASK" --until "CHECK" --agent-cmd "AGENT" --sandbox none
   ralph doctor    what this machine can do
-  ralph init      write a ralph.toml to start from
   ralph --help    everyday verbs"""
 
 
@@ -30,10 +31,23 @@ def show(
     if as_json:
         output.emit_json(_document(found, stale))
     else:
-        _print(found, stale, every=every, welcome=welcome)
+        last = _newest(state) if welcome and not found.rows else ""
+        _print(found, stale, every=every, welcome=welcome, last=last)
         for text in found.damage:
             output.warn(text)
     return 1 if found.damage else 0
+
+
+def _newest(state: StateDirectory) -> str:
+    if not state.exists():
+        return ""
+    from untilproven.errors import NoSuchLoop  # noqa: PLC0415  seldom needed, and looking must be quick
+    from untilproven.watch.follow import newest_loop  # noqa: PLC0415
+
+    try:
+        return newest_loop(state)
+    except NoSuchLoop:
+        return ""
 
 
 def _document(found: loops.Overview, stale: "list[StaleLoop] | None") -> dict[str, Any]:
@@ -51,7 +65,9 @@ def _document(found: loops.Overview, stale: "list[StaleLoop] | None") -> dict[st
     return document
 
 
-def _print(found: loops.Overview, stale: "list[StaleLoop] | None", *, every: bool, welcome: bool) -> None:
+def _print(
+    found: loops.Overview, stale: "list[StaleLoop] | None", *, every: bool, welcome: bool, last: str = ""
+) -> None:
     for loop in stale or ():
         freed = "its slot is free" if loop.removed else "free its slot with --cleanup"
         output.note(f"{loop.loop_id} has crashed; {freed}")
@@ -66,5 +82,7 @@ def _print(found: loops.Overview, stale: "list[StaleLoop] | None", *, every: boo
         )
     elif welcome:
         output.line(_WELCOME)
+        if last:
+            output.note(f"\nThe last loop here: ralph show {last}")
     else:
         output.note("there are no loops here" if every else "no loop is active here")

@@ -7,7 +7,7 @@ import click
 from untilproven.cli import flags, here, output
 from untilproven.config import layers
 from untilproven.config.settings import Layer, Settings
-from untilproven.errors import UsageError
+from untilproven.errors import Damaged, Foreign, UsageError
 from untilproven.model.settings import BY_KEY
 from untilproven.store import files
 from untilproven.store.layout import Project
@@ -50,15 +50,21 @@ def command(
 
     What follows `--` is passed to the agent.
     """
-    from untilproven.runtime import planning, starting  # noqa: PLC0415  --help needs none of it
+    from untilproven.checks.find import NoCheck  # noqa: PLC0415  --help needs none of it
+    from untilproven.runtime import planning, starting  # noqa: PLC0415
 
     project = here.project()
     settings = layers.load(project.root, flags.given())
     _warn(settings)
     words = _task(project, task, prompt_file)
+    try:
+        plan = planning.plan_of(settings, project, words, agent_arguments)
+    except NoCheck as missing:
+        settings = _asked(project, missing, as_json=as_json)
+        plan = planning.plan_of(settings, project, words, agent_arguments)
     wanted = starting.Wanted(
         task=words,
-        plan=planning.plan_of(settings, project, words, agent_arguments),
+        plan=plan,
         allowance=planning.allowance_of(settings),
         configuration=planning.configuration_of(settings),
         loop_id=loop_id,
@@ -72,6 +78,16 @@ def command(
     return running.start(project, lambda: starting.begin(project, wanted), view, detach=detach)
 
 
+def _asked(project: Project, missing: UsageError, *, as_json: bool) -> Settings:
+    """The settings with the check that a person names; raises what is missing if nobody does."""
+    from untilproven.cli import person  # noqa: PLC0415  most projects have a check
+
+    line = "" if as_json or not person.is_there() else person.a_check()
+    if not line:
+        raise missing
+    return layers.load(project.root, {**flags.given(), "until": [line]})
+
+
 def _task(project: Project, task: str | None, prompt_file: Path | None) -> str:
     if task is not None and prompt_file is not None:
         raise UsageError("the task is given twice: in words and as a file", hint="give TASK or --prompt-file")
@@ -79,7 +95,7 @@ def _task(project: Project, task: str | None, prompt_file: Path | None) -> str:
         return task
     path = prompt_file or project.root / PROMPT_FILE
     try:
-        data = files.read(path, _PROMPT_LIMIT)
+        data = _named(path) if prompt_file else files.read(path, _PROMPT_LIMIT)
     except FileNotFoundError:
         if prompt_file is None:
             raise UsageError(
@@ -89,10 +105,21 @@ def _task(project: Project, task: str | None, prompt_file: Path | None) -> str:
         raise UsageError(f"there is no file {path}") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (Foreign, Damaged) as error:
+        raise UsageError(error.message, hint=f"if it is to be the task: --prompt-file {PROMPT_FILE}") from error
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _named(path: Path) -> bytes:
+    """A file that the user names may be a link, or a pipe; only one that is found must be what it seems."""
+    with path.open("rb") as file:
+        data = file.read(_PROMPT_LIMIT + 1)
+    if len(data) > _PROMPT_LIMIT:
+        raise UsageError(f"{path} is larger than {_PROMPT_LIMIT} bytes")
+    return data
 
 
 def _warn(settings: Settings) -> None:

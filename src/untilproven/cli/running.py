@@ -6,9 +6,12 @@ from collections.abc import Callable
 import msgspec
 
 from untilproven.cli import output
+from untilproven.errors import NoSlot, RalphError
+from untilproven.model.events import Entry, LoopAdopted, LoopStarted
 from untilproven.model.plan import Allowance
 from untilproven.runtime import starting
 from untilproven.runtime.detach import Ready, detached
+from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
 from untilproven.watch import console
@@ -23,7 +26,20 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(project: Project, begin: Callable[[], LoopWriter], view: View, *, detach: bool = False) -> int:
-    """Run a loop to its end here, or leave it to a process of its own."""
+    """Run a loop to its end here, or leave it to a process of its own; a person may make room for it first."""
+    while True:
+        try:
+            return _start(project, begin, view, detach=detach)
+        except RalphError as error:
+            if error.kind != NoSlot.kind or view.as_json:
+                raise
+            from untilproven.cli import person  # noqa: PLC0415  there is room, as a rule
+
+            if not person.is_there() or not person.frees_a_slot(project.state, error):
+                raise
+
+
+def _start(project: Project, begin: Callable[[], LoopWriter], view: View, *, detach: bool) -> int:
     if not detach:
         return _run(project, begin(), view)
 
@@ -44,7 +60,18 @@ def start(project: Project, begin: Callable[[], LoopWriter], view: View, *, deta
 def _run(project: Project, writer: LoopWriter, view: View) -> int:
     watcher = console.for_terminal(sys.stdout, as_json=view.as_json, verbose=view.verbose, quiet=view.quiet)
     with starting.driving(project, writer, watchers=(watcher,)) as driver:
+        for entry in _opening(writer):
+            watcher.happened(entry, writer.state)
         return driver.run()
+
+
+def _opening(writer: LoopWriter) -> list[Entry]:
+    """What was recorded before anybody looked on: how the loop began, or how this process took it over."""
+    opening: list[Entry] = []
+    for found in scan(writer.loop.journal, writer.loop.loop_id):
+        if isinstance(found, Entry):
+            opening = [found] if isinstance(found.event, LoopStarted | LoopAdopted) else [*opening, found]
+    return opening
 
 
 def show_plan(wanted: starting.Wanted, *, as_json: bool) -> int:

@@ -5,6 +5,7 @@ The same fold serves a running loop and one that is taken over after a kill, so 
 
 import re
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -40,6 +41,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     control: Checks = {}
     start_tree: str = ""
+    touched: bool = False
+    """Whether anybody but the checks can have changed the tree: an agent, or a human while the loop stood still."""
     lap: Lap | None = None
     """The iteration under way."""
     last: Lap | None = None
@@ -63,23 +66,32 @@ def fold(course: Course, event: events.Event | None) -> Course:
     """What is known after this event."""
     match event:
         case events.LoopStarted():
-            return replace(course, start_tree=str(event.state.get("start_tree", "")))
+            start = str(event.state.get("start_tree", ""))
+            return replace(course, start_tree=start, touched=bool(start), costs=_usual_cost(event.state))
         case events.CheckFinished():
             return _checked(course, event)
         case events.IterationStarted():
             start = course.start_tree or event.tree or ""
             return replace(course, lap=Lap(number=event.iteration), start_tree=start, discarded="")
         case events.IterationObserved():
-            session = event.session or course.session
-            return replace(course, lap=Lap(number=event.iteration, observed=_brief(event)), session=session)
+            lap = Lap(number=event.iteration, observed=_brief(event))
+            session, touched = event.session or course.session, course.touched or bool(event.delta)
+            return replace(course, lap=lap, session=session, touched=touched)
         case events.IterationFinished():
             return _finished(course, event)
         case events.LoopAdopted():
             why = "the runner was killed while you worked" if course.lap else course.discarded
-            return _resumed(replace(course, lap=None, discarded=why))
+            return replace(course, lap=None, discarded=why, touched=True)
         case events.StatusChanged(to=Status.RUNNING):
             return _resumed(course)
     return course
+
+
+def _usual_cost(state: dict[str, Any]) -> tuple[float, ...]:
+    """What an iteration cost in the loop that this one continues, on average; nothing for a new loop."""
+    metrics = state.get("metrics") or {}
+    priced = metrics.get("total_iterations", 0) - metrics.get("unknown_cost_iterations", 0)
+    return (metrics["total_cost_usd"] / priced,) if priced > 0 and "total_cost_usd" in metrics else ()
 
 
 def _checked(course: Course, event: events.CheckFinished) -> Course:
@@ -141,9 +153,14 @@ def _why_discarded(lap: Lap) -> str:
 
 
 def _resumed(course: Course) -> Course:
-    """Somebody has seen to it: what stopped the loop is looked at again, and is no reason to stop by itself."""
-    control = {name: check for name, check in course.control.items() if not check.broken}
+    """Somebody has seen to it: what stopped the loop is looked at again, and is no reason to stop by itself.
+
+    Once there has been work, the control cannot be run again: it says how things were before.
+    """
+    control = course.control
+    if not course.start_tree:
+        control = {name: check for name, check in control.items() if not check.broken}
     last = course.last
     if last:
         last = replace(last, checks={name: check for name, check in last.checks.items() if not check.broken})
-    return replace(course, control=control, last=last, pardoned=True, failures=0)
+    return replace(course, control=control, last=last, pardoned=True, failures=0, touched=True)

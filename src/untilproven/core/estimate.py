@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import combinations, pairwise
 from math import ceil
-from statistics import median
 
 import msgspec
 
+from untilproven.core.middle import median
 from untilproven.model.events import CheckFinished
 
 WINDOW = 10

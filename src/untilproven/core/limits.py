@@ -1,11 +1,11 @@
 """What a loop may use, what it has used, and the first limit that says stop. Unknown is never counted as zero."""
 
 from collections.abc import Sequence
-from statistics import median
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from untilproven.core.middle import median
 from untilproven.model.events import LimitReached
 
 

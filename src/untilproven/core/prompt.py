@@ -72,9 +72,11 @@ def first_prompt(briefing: Briefing) -> str:
 def _judged(briefing: Briefing) -> str:
     lines = [f"# How this is judged\n\nThis is iteration {briefing.iteration} of at most {briefing.max_iterations}."]
     if briefing.checks:
-        lines.append("The work is done when these pass. They are run for you, where you cannot change them:")
+        lines.append("The work is done when these pass. They are run for you after you have ended:")
         lines += [f"- `{check}`" for check in briefing.checks]
-        lines.append("Do not delete, skip or weaken tests: that is seen, and the iteration is thrown away.")
+        lines.append(
+            "Do not delete, skip or weaken tests: those that passed before you began must still be seen to pass."
+        )
     if briefing.promise:
         lines.append(f"When everything is done, say <promise>{briefing.promise}</promise> on a line of its own.")
     return "\n".join(lines)

@@ -3,7 +3,9 @@
 import re
 
 _CUT = "\n[... {} bytes cut ...]\n"
-_HARMFUL = r"(?s)\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+_SEQUENCES = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"
+_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+_HARMFUL = f"(?s){_SEQUENCES}|{_CONTROLS}"
 
 
 def cut(whole: str, size: int) -> str:
@@ -23,5 +25,5 @@ def text(raw: str) -> str:
 
 
 def printable(raw: str) -> str:
-    """Text without escape sequences and control characters; line breaks and tabs stay."""
+    """Text without escape sequences, control characters and marks of direction; line breaks and tabs stay."""
     return raw if raw.isprintable() else re.sub(_HARMFUL, "", text(raw))

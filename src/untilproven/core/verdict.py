@@ -52,7 +52,7 @@ def judge(course: Course, lap: Lap) -> proof.Verdict:
         {planned.line: _before(course, planned) for planned in owed},
         {planned.line: _now(course, planned, lap.checks[planned.line]) for planned in ran},
         claimed=claim(lap) is not None,
-        changed=bool(tree) and tree != course.start_tree,
+        changed=course.touched and bool(tree) and tree != course.start_tree,
         trust_promise=course.plan.trust_promise,
     )
 

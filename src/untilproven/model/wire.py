@@ -35,7 +35,7 @@ def decode(cls: type[R], data: bytes) -> R:
             return msgspec.json.decode(data, type=cls)
         except msgspec.ValidationError:
             pass  # a null, an unknown key, or really wrong: the slower way tells which
-    return from_builtins(cls, msgspec.json.decode(data))
+    return _read_slowly(cls, msgspec.json.decode(data))
 
 
 def encode(record: Record) -> bytes:
@@ -52,7 +52,17 @@ def encode_pretty(record: Record) -> bytes:
 
 
 def from_builtins(cls: type[R], raw: Any) -> R:
-    """Make a record of decoded JSON, setting unknown keys aside and dropping nulls where a record stands."""
+    """Make a record of decoded JSON."""
+    if _RESERVED_KEY not in msgspec.json.encode(raw):
+        try:
+            return msgspec.convert(raw, cls)
+        except msgspec.ValidationError:
+            pass
+    return _read_slowly(cls, raw)
+
+
+def _read_slowly(cls: type[R], raw: Any) -> R:
+    """Set unknown keys aside and drop nulls where a record stands."""
     return msgspec.convert(_lift(raw, msgspec.inspect.type_info(cls)), cls)
 
 

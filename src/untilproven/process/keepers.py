@@ -44,7 +44,8 @@ class Keeper:
 
     def collect(self) -> None:
         self._orders.close()
-        os.waitpid(self.pid, 0)
+        with contextlib.suppress(ChildProcessError):  # collected already, by a program that ignores SIGCHLD
+            os.waitpid(self.pid, 0)
         os.close(self.end)
 
 

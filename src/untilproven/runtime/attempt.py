@@ -11,7 +11,7 @@ from untilproven.core import prompt, telling
 from untilproven.core.promise import promised
 from untilproven.core.text import cut, text
 from untilproven.model import events
-from untilproven.model.iteration import Action, Complete
+from untilproven.model.iteration import Action, Complete, Failed
 from untilproven.model.program import Limits, Stop, Stream
 from untilproven.process.spool import Spool
 from untilproven.runtime.index import index_files
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
 
 _CLAIM_BYTES = 500
+_NOT_KEPT = "the process that keeps it together was killed"
 _LISTED = 1_000
 """How many actions and changed files of one iteration the journal names; the record says how many there were."""
 
@@ -64,16 +65,16 @@ def _prompt(driver: "Driver") -> str:
 
 
 def _set_aside(driver: "Driver", number: int) -> None:
-    """What an earlier attempt at this iteration left is kept under another name."""
+    """What an earlier attempt at this iteration left is kept under another name; the prompt, its sign, goes last."""
     loop = driver.writer.loop
-    earlier = [loop.prompt(number), loop.output(number), loop.raw(number, "stdout"), loop.raw(number, "stderr")]
-    if not earlier[0].exists():
+    prompt_file = loop.prompt(number)
+    if not prompt_file.exists():
         return
     again = 1
-    while loop.attempt(earlier[0], again).exists():
+    while loop.attempt(prompt_file, again).exists():
         again += 1
-    for path in earlier:
-        with contextlib.suppress(FileNotFoundError), files.explained(path):
+    for path in (loop.output(number), loop.raw(number, "stdout"), loop.raw(number, "stderr"), prompt_file):
+        with files.explained(path), contextlib.suppress(FileNotFoundError):
             path.rename(loop.attempt(path, again))
 
 
@@ -147,7 +148,7 @@ class _Attempt:
             delta=delta.changes[:_LISTED],
             actions=(worked.actions or tuple(self._actions))[:_LISTED],
             tree=delta.tree,
-            result=worked.result,
+            result=Failed(error=_NOT_KEPT) if ending.stopped_because == "keeper" else worked.result,
             ended=_words(worked) or UNSET,
             cut=self._cut(ending.stopped_because) or UNSET,
             interrupted=self._interrupted or UNSET,
@@ -163,7 +164,7 @@ class _Attempt:
 
     def _cut(self, because: str) -> str:
         """Which limit stopped it; empty if none did."""
-        if self._interrupted or not because:
+        if self._interrupted or because in {"", "keeper"}:
             return ""
         if because == "wall":
             return self._meter.wall_limit

@@ -8,10 +8,11 @@ from untilproven.core import verdict
 from untilproven.core.receipt import receipt
 from untilproven.model import commands, events, wire
 from untilproven.model.receipt import Proof
-from untilproven.model.state import LoopMetrics
+from untilproven.model.state import LoopMetrics, LoopState
 from untilproven.model.status import Status
 from untilproven.store import clock, files
 from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory
 
 if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
@@ -56,12 +57,18 @@ def _end(driver: "Driver", change: events.StatusChanged, *, exit_code: int, proo
         cost_usd=metrics.total_cost_usd,
         tokens=metrics.total_tokens,
     )
-    entries = (found for found in scan(loop.journal, loop.loop_id) if isinstance(found, events.Entry))
-    written = receipt(
-        entries, state, finished_at=clock.now(), status=change.to, reason=change.reason or "", proof=proof
-    )
-    files.replace(loop.receipt, wire.encode(written) + b"\n", durable=True)
+    write_receipt(loop, state, change, proof)
     driver.writer.move(change, after=[finished])
     driver.wishes.granted()
     driver.tell()
     driver.cast.hooks.on_task_end(driver.hooks_task, change.to is Status.COMPLETED)
+
+
+def write_receipt(
+    loop: LoopDirectory, state: LoopState, change: events.StatusChanged, proof: Proof | None = None
+) -> None:
+    """What was asked, claimed and proven; written before the loop is said to have ended."""
+    entries = (found for found in scan(loop.journal, loop.loop_id) if isinstance(found, events.Entry))
+    reason = change.reason or ""
+    written = receipt(entries, state, finished_at=clock.now(), status=change.to, reason=reason, proof=proof)
+    files.replace(loop.receipt, wire.encode(written) + b"\n", durable=True)

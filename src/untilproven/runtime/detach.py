@@ -6,9 +6,8 @@ import os
 import signal
 import stat
 import sys
-import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,46 +60,66 @@ def detached(work: Callable[[Ready], int]) -> Detached:
     """
     _flush()
     told, tell = os.pipe()
+    waiting = _Waiting(told)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until we know whom Ctrl-C is to end
     try:
         starter = _fork()
         if starter == 0:
-            _start(work, tell)
+            os.close(told)
+            _start(work, tell, before)
         os.close(tell)
         os.waitpid(starter, 0)
-        return _hear(told)
+        waiting.for_a_process()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return waiting.for_the_loop()
+    except KeyboardInterrupt:
+        waiting.end_it()
+        raise
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(told)
 
 
-def _hear(told: int) -> Detached:
-    pid = 0
-    try:
-        for message in _messages(told):
+class _Waiting:
+    """The caller, waiting to hear that the loop began, or why not."""
+
+    def __init__(self, told: int) -> None:
+        self._told = told
+        self._rest = b""
+        self._pid = 0
+
+    def for_a_process(self) -> None:
+        """The process says who it is before anything else, unless it dies first."""
+        message = self._next()
+        if isinstance(message, _Began):
+            self._pid = message.pid
+
+    def for_the_loop(self) -> Detached:
+        while (message := self._next()) is not None:
             match message:
-                case _Began():
-                    pid = message.pid
                 case _Started():
-                    return Detached(pid=pid, loop_id=message.loop_id, log=Path(os.fsdecode(message.log)))
+                    return Detached(pid=self._pid, loop_id=message.loop_id, log=Path(os.fsdecode(message.log)))
                 case _Refused():
                     raise _again(message)
-    except KeyboardInterrupt:
-        if pid:
+        raise RalphError(
+            "the process of the loop ended before the loop began, and did not say why",
+            hint="the same command without --detach shows what happens",
+        )
+
+    def end_it(self) -> None:
+        if self._pid:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)  # the pipe is open, so it lives, or has died just now
-        raise
-    raise RalphError(
-        "the process of the loop ended before the loop began, and did not say why",
-        hint="the same command without --detach shows what happens",
-    )
+                os.kill(self._pid, signal.SIGTERM)
 
-
-def _messages(told: int) -> Iterator[_Message]:
-    """What the process says, line by line, until it has nothing more to say."""
-    rest = b""
-    while chunk := os.read(told, _CHUNK):
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield msgspec.json.decode(line, type=_Message)
+    def _next(self) -> _Message | None:
+        while b"\n" not in self._rest:
+            chunk = os.read(self._told, _CHUNK)
+            if not chunk:
+                return None
+            self._rest += chunk
+        line, _, self._rest = self._rest.partition(b"\n")
+        message: _Message = msgspec.json.decode(line, type=_Message)
+        return message
 
 
 def _again(refused: _Refused) -> RalphError:
@@ -109,11 +128,12 @@ def _again(refused: _Refused) -> RalphError:
     return error
 
 
-def _start(work: Callable[[Ready], int], tell: int) -> NoReturn:
+def _start(work: Callable[[Ready], int], tell: int, mask: Iterable[int]) -> NoReturn:
     """Become a process that no terminal can reach; it never returns into the caller's code."""
     code = _INTERNAL
     try:
         os.setsid()
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         code = _Worker(tell).do(work) if _fork() == 0 else 0
     finally:
         _flush()
@@ -139,6 +159,8 @@ class _Worker:
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
         except Exception as error:  # noqa: BLE001  whatever it is, somebody must be told
+            import traceback  # noqa: PLC0415  nobody foresaw this
+
             trace = "".join(traceback.format_exception(error))
             message = f"internal error: {type(error).__name__}: {error}"
             self._fail(_Refused(kind="internal", exit_code=_INTERNAL, message=text(message), hint=text(trace)))

@@ -146,9 +146,15 @@ def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
         return ()
     else:
         raise nothing_found()
-    taken = {check.line for check in asked}
-    tests = [one for one in found[:1] if settings.auto_test and one.command not in taken]
+    tests = [one for one in found[:1] if settings.auto_test and not any(_covers(check.line, one) for check in asked)]
     return (*asked, *(_found(one, "auto_test") for one in tests))
+
+
+def _covers(line: str, found: Found) -> bool:
+    """Whether a check runs the same tests: the found command, with no more than options added."""
+    words, wanted = line.split(), found.command.split()
+    rest = words[len(wanted) :]
+    return words[: len(wanted)] == wanted and all(word.startswith("-") for word in rest)
 
 
 def _found(one: Found, role: str) -> PlannedCheck:

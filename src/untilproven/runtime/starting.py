@@ -59,7 +59,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def begin(project: Project, wanted: Wanted) -> LoopWriter:
     """Register a new loop, once everything it needs is known to be there."""
     rehearse(project, wanted.plan)
-    writer = create_state(
+    return create_state(
         project,
         cut(wanted.task, SHOWN_BYTES),
         completion_criteria="; ".join(check.line for check in wanted.plan.checks if check.role == "until") or UNSET,
@@ -67,13 +67,8 @@ def begin(project: Project, wanted: Wanted) -> LoopWriter:
         plan=wanted.plan,
         allowance=wanted.allowance,
         loop_id=wanted.loop_id,
+        task_file=_task_file(wanted.task),
     )
-    try:
-        _keep_task(writer.loop, wanted.task)
-    except BaseException:
-        writer.close()
-        raise
-    return writer
 
 
 def take_up(
@@ -90,14 +85,19 @@ def take_up(
     task = task_of(project.state.loop(seen.state.loop_id), seen.state)
     if seen.state.status in CONTINUABLE:
         end_leftovers(seen.state.loop_id)
-        return _continued(project, seen.state.loop_id, task, allowance=allowance, configuration=configuration)
+        try:
+            return _continued(project, seen.state.loop_id, task, allowance=allowance, configuration=configuration)
+        except IllegalTransition:
+            if reader.resolve(project.state, loop_id).state.loop_id == seen.state.loop_id:
+                raise
+        # Another loop has taken over, and what it came to, or who runs it, is seen by looking again.
+        return take_up(project, loop_id, allowance=allowance, configuration=configuration)
     loop = project.state.loop(seen.state.loop_id)
-    unfinished = seen.state.iteration_in_progress
-    usage = usage_in(loop.output(unfinished)) if unfinished else UNSET
-    writer = adopt_loop(project, seen.state.loop_id, usage=usage)
+    writer = adopt_loop(project, seen.state.loop_id, usage=lambda unfinished: usage_in(loop.output(unfinished)))
     try:
         clear_pauses(project.state, seen.state.loop_id)
         end_leftovers(seen.state.loop_id)
+        _bring_control(project, writer)
         changes = {"allowance": allowance, "configuration": configuration}
         given = {key: msgspec.to_builtins(value) for key, value in changes.items() if value}
         if given:
@@ -131,24 +131,40 @@ def _continued(
     allowance: Allowance | UnsetType,
     configuration: LoopConfiguration | None,
 ) -> LoopWriter:
-    """The new loop is measured against the same control as the old one: how things were before any work."""
-    old = project.state.loop(loop_id)
-    control = {
-        found.event.check: found.event
-        for found in scan(old.journal, loop_id)
-        if isinstance(found, events.Entry)
-        and isinstance(found.event, events.CheckFinished)
-        and found.event.iteration == 0
-    }
-    writer = continue_loop(project, loop_id, allowance=allowance, configuration=configuration)
+    writer = continue_loop(
+        project, loop_id, allowance=allowance, configuration=configuration, task_file=_task_file(task)
+    )
     try:
-        _keep_task(writer.loop, task)
-        if control:
-            writer.record(*control.values())
+        _bring_control(project, writer)
     except BaseException:
         writer.close()
         raise
     return writer
+
+
+def _bring_control(project: Project, writer: LoopWriter) -> None:
+    """A loop that takes over from another is measured against its control: how things were before any work.
+
+    What could not be run then is tried again, as long as there has been no work.
+    """
+    before = writer.state.resumed_from
+    if not before:
+        return
+    known = _control(writer.loop)
+    with contextlib.suppress(FileNotFoundError):
+        found = [check for name, check in _control(project.state.loop(before)).items() if name not in known]
+        if found := [check for check in found if writer.state.start_tree or not check.broken]:
+            writer.record(*found)
+
+
+def _control(loop: LoopDirectory) -> dict[str, events.CheckFinished]:
+    return {
+        found.event.check: found.event
+        for found in scan(loop.journal, loop.loop_id)
+        if isinstance(found, events.Entry)
+        and isinstance(found.event, events.CheckFinished)
+        and found.event.iteration == 0
+    }
 
 
 def rehearse(project: Project, plan: Plan) -> None:
@@ -159,8 +175,8 @@ def rehearse(project: Project, plan: Plan) -> None:
         raise NoAgent(f"the agent cannot be started: {why}", hint="install it, or name another with --agent-cmd")
 
 
-def _keep_task(loop: LoopDirectory, task: str) -> None:
-    files.replace(loop.task, task.encode("utf-8", "surrogatepass"), durable=True)
+def _task_file(task: str) -> bytes:
+    return task.encode("utf-8", "surrogatepass")
 
 
 def task_of(loop: LoopDirectory, state: LoopState) -> str:

@@ -34,7 +34,7 @@ def read(path: Path, limit: int = READ_LIMIT) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
             raise Damaged(f"{path} has {size} bytes; more than {limit} is not believed")
-        return file.read(limit)
+        return file.read(min(size + 1, limit))  # asking for more would make room for it first
 
 
 def append_to(path: Path) -> BinaryIO:

@@ -1,9 +1,7 @@
 """Starting, continuing and burying loops: the steps that touch a loop and the registry together."""
 
 import contextlib
-import getpass
 import os
-import secrets
 from collections.abc import Callable
 
 from msgspec import UNSET, UnsetType
@@ -36,9 +34,13 @@ def create_state(
     plan: Plan | UnsetType = UNSET,
     allowance: Allowance | UnsetType = UNSET,
     loop_id: str | None = None,
+    task_file: bytes | None = None,
     time: clock.Clock = clock.now,
 ) -> LoopWriter:
-    """Source 000 create_state: cap check, id, directory, state file and registration under one lock."""
+    """Source 000 create_state: cap check, id, directory, state file and registration under one lock.
+
+    `task_file` is the whole task, where `task` is only its beginning.
+    """
     directory = project.state
     directory.make()
     with contextlib.ExitStack() as undo:
@@ -56,15 +58,21 @@ def create_state(
                 process=process.this_process(),
                 at=time(),
             )
-            writer = _made(directory, state, undo, time)
+            writer = _made(directory, state, task_file, undo, time)
             registry.register_loop(writer.state)
         undo.pop_all()
     return writer
 
 
-def _made(directory: StateDirectory, state: LoopState, undo: contextlib.ExitStack, time: clock.Clock) -> LoopWriter:
+def _made(
+    directory: StateDirectory,
+    state: LoopState,
+    task_file: bytes | None,
+    undo: contextlib.ExitStack,
+    time: clock.Clock,
+) -> LoopWriter:
     """A new loop that vanishes again if it cannot be registered."""
-    writer = create_loop(directory, state, time=time)
+    writer = create_loop(directory, state, task_file=task_file, time=time)
     undo.callback(remove_loop, writer.loop)
     undo.callback(writer.close)
     return writer
@@ -76,6 +84,7 @@ def continue_loop(
     *,
     configuration: LoopConfiguration | None = None,
     allowance: Allowance | UnsetType = UNSET,
+    task_file: bytes | None = None,
     time: clock.Clock = clock.now,
 ) -> LoopWriter:
     """A new loop that carries on from one that crashed, failed or was aborted, in its slot if it still has one."""
@@ -98,7 +107,7 @@ def continue_loop(
             registry.deregister_loop(loop_id)
         else:
             make_room(registry, time)
-        writer = _made(directory, state, undo, time)
+        writer = _made(directory, state, task_file, undo, time)
         registry.register_loop(writer.state)
         registry.write()
         undo.pop_all()
@@ -118,11 +127,16 @@ def _refuse_second_continuation(directory: StateDirectory, old: LoopWriter) -> N
 
 
 def adopt_loop(
-    project: Project, loop_id: str, *, usage: Usage | UnsetType = UNSET, time: clock.Clock = clock.now
+    project: Project,
+    loop_id: str,
+    *,
+    usage: Callable[[int], Usage | UnsetType] = lambda _: UNSET,
+    time: clock.Clock = clock.now,
 ) -> LoopWriter:
     """Take over a loop that nobody runs: same id, new process. A paused one runs again in the same step.
 
-    What a dead process left unfinished is discarded; `usage` is what it is known to have cost.
+    What a dead process left unfinished is discarded; `usage` tells what that iteration is known to have cost, and is
+    asked while nobody else can go on with it.
     """
     directory = project.state
     with contextlib.ExitStack() as undo:
@@ -142,7 +156,7 @@ def adopt_loop(
                     vouch=vouch,
                     discarded_iteration=unfinished,
                     last_seen=last_seen,
-                    usage=usage if unfinished else UNSET,
+                    usage=usage(unfinished) if unfinished else UNSET,
                 )
             ]
             if status is Status.PAUSED:
@@ -200,13 +214,15 @@ def _unused_id(directory: StateDirectory, task: str, wanted: str | None) -> str:
             raise StoreFailed(f"there is a loop {wanted} already", hint="choose another --loop-id")
         return naming.loop_id(wanted)
     while True:
-        name = naming.new_loop_id(task, secrets.token_hex(4))
+        name = naming.new_loop_id(task, os.urandom(4).hex())
         if not directory.loop(name).path.exists():
             return name
 
 
 def owner() -> str:
     try:
+        import getpass  # noqa: PLC0415  loaded once in the life of a loop
+
         return getpass.getuser()
     except (KeyError, OSError):
         return str(os.getuid())

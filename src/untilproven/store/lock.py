@@ -27,6 +27,7 @@ class FileLock:
         self.timeout = timeout
         self.what = what
         self._fd: int | None = None
+        self._holder = 0
 
     @property
     def held(self) -> bool:
@@ -44,6 +45,8 @@ class FileLock:
 
     def release(self) -> None:
         if self._fd is not None:
+            if os.getpid() == self._holder:  # closing is not enough while a fork of ours holds a copy
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
             os.close(self._fd)
             self._fd = None
 
@@ -68,7 +71,7 @@ class FileLock:
             if os.pread(fd, 32, 0) != me:
                 os.ftruncate(fd, 0)
                 write_all(fd, me)
-        self._fd = fd
+        self._fd, self._holder = fd, os.getpid()
         return True
 
     def _same_file(self, fd: int) -> bool:

@@ -145,10 +145,11 @@ def _clear_unborn(registry: OpenRegistry) -> None:
 
 
 def never_began(loop: LoopDirectory) -> bool:
-    """Whether all there is are empty directories, a lock and a first line that was never finished."""
+    """Whether all there is are empty directories, a lock, the task and a first line that was never finished."""
     if loop.state.exists():
         return False
-    unfinished = {loop.lock, loop.journal, loop.path / ".state.json.tmp", loop.path / ".state.json.bak.tmp"}
+    temporary = (loop.path / name for name in (".task.md.tmp", ".state.json.tmp", ".state.json.bak.tmp"))
+    unfinished = {loop.lock, loop.task, loop.journal, *temporary}
     try:
         if any(path.is_symlink() or not (path.is_dir() or path in unfinished) for path in loop.path.rglob("*")):
             return False

@@ -276,8 +276,13 @@ def open_loop(directory: StateDirectory, loop_id: str, *, time: clock.Clock = cl
         return writer
 
 
-def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Clock = clock.now) -> LoopWriter:
-    """Make the directory, the journal and the state file of a new loop. The caller holds the registry's lock."""
+def create_loop(
+    directory: StateDirectory, state: LoopState, *, task_file: bytes | None = None, time: clock.Clock = clock.now
+) -> LoopWriter:
+    """Make the directory, the journal and the state file of a new loop. The caller holds the registry's lock.
+
+    The whole task comes before the first line: a loop that has begun can always be told what to do.
+    """
     loop = LoopDirectory(directory.loops / state.loop_id)
     directory.keep_out_of_git()
     with files.explained(loop.path):
@@ -288,6 +293,8 @@ def create_loop(directory: StateDirectory, state: LoopState, *, time: clock.Cloc
         lock = lock_of(loop)
         lock.acquire()
         undo.callback(lock.release)
+        if task_file is not None:
+            files.replace(loop.task, task_file, durable=True)
         writer = begin_journal(directory, loop, lock, state, time=time)
         undo.callback(writer.close)
         files.sync_directory(loop.path)

@@ -1,1 +1,1 @@
-"""Who looks on: the machine's fitness now; live views and reports as they come."""
+"""Who looks on: the console, whoever follows or looks back at a loop, the machine's fitness."""

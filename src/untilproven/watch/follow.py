@@ -121,7 +121,7 @@ class Follower:
                 entry = self._decoded(line)
                 if entry is not None and isinstance(entry.event, events.AgentEvent):
                     yield Followed(entry, self.state, line)
-        except (OSError, RalphError):
+        except RalphError:
             self._output = None  # a link or no regular file: nothing of ours
 
     def __enter__(self) -> Self:
@@ -171,8 +171,12 @@ class _Mark(msgspec.Struct):
 
 def last_iteration(loop: LoopDirectory) -> int:
     """The entry before the one with which the newest iteration began; looks only at the end of the journal."""
-    marks = []
-    for line in reader.last_lines(loop.journal):
+    marks: list[_Mark] = []
+    try:
+        lines = reader.last_lines(loop.journal)
+    except OSError:
+        return 0
+    for line in lines:
         with contextlib.suppress(*wire.UNREADABLE):  # the first may be cut
             marks.append(msgspec.json.decode(line, type=_Mark))
     begun = [mark.seq for mark in marks if mark.type == "iteration.started"]

@@ -51,8 +51,10 @@ def iteration(loop: LoopDirectory, number: int) -> IterationRecord:
     """One iteration, also while it runs: then from the journal."""
     with contextlib.suppress(FileNotFoundError):
         return _stored(loop, number)
-    found = journal.scan(loop.journal, loop.loop_id)
-    entries = [entry for entry in found if isinstance(entry, events.Entry) and _about(entry, number)]
+    entries: list[events.Entry] = []
+    with contextlib.suppress(FileNotFoundError):
+        found = journal.scan(loop.journal, loop.loop_id)
+        entries = [entry for entry in found if isinstance(entry, events.Entry) and _about(entry, number)]
     if not entries:
         raise UsageError(f"{loop.loop_id} has no iteration {number}", hint=f"ralph show {loop.loop_id} lists them")
     return iteration_record(loop.loop_id, number, entries)

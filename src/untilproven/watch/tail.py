@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from untilproven.errors import Damaged
 from untilproven.store import files
 from untilproven.store.journal import LINE_LIMIT
 
@@ -35,8 +36,10 @@ class Tail:
         files.refuse_link(self._path.parent)
         try:
             self._file = files.open_regular(self._path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
+        except OSError as error:
+            raise Damaged(f"{self._path} cannot be read: {error.strerror}") from error
         return True
 
     def _read(self) -> Iterator[bytes]:

@@ -1,35 +1,36 @@
 """From a line to the runner it ends in, and to the line that makes that runner report."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from untilproven.checks import line as lines
-from untilproven.checks.runners import cargo, gotest, java, jest, mocha, node, others, pytest, pyunit, scripts
+from untilproven.checks.runners import scripts
 from untilproven.checks.runners.reporting import Call, Reporting, apply
 from untilproven.checks.wrappers import base, program_at
 
-_RUNNERS: dict[str, Callable[[Call, Path], Reporting | None]] = {
-    "pytest": pytest.reporting,
-    "py.test": pytest.reporting,
-    "unittest": pyunit.reporting,
-    "go": gotest.reporting,
-    "cargo": cargo.reporting,
-    "jest": jest.reporting,
-    "vitest": jest.vitest,
-    "mocha": mocha.reporting,
-    "node": node.reporting,
-    "mvn": java.maven,
-    "mvnw": java.maven,
-    "gradle": java.gradle,
-    "gradlew": java.gradle,
-    "ctest": others.ctest,
-    "rspec": others.rspec_,
-    "phpunit": others.phpunit,
-    "dotnet": others.dotnet,
+_RUNNERS: dict[str, str] = {
+    "pytest": "pytest:reporting",
+    "py.test": "pytest:reporting",
+    "unittest": "pyunit:reporting",
+    "go": "gotest:reporting",
+    "cargo": "cargo:reporting",
+    "jest": "jest:reporting",
+    "vitest": "jest:vitest",
+    "mocha": "mocha:reporting",
+    "node": "node:reporting",
+    "mvn": "java:maven",
+    "mvnw": "java:maven",
+    "gradle": "java:gradle",
+    "gradlew": "java:gradle",
+    "ctest": "others:ctest",
+    "rspec": "others:rspec_",
+    "phpunit": "others:phpunit",
+    "dotnet": "others:dotnet",
 }
-
+"""Where each is asked; only the one that is used is loaded."""
 
 _RUNS_NOTHING = frozenset({"--no-run", "--collect-only", "--co", "--list", "--listTests", "--help", "--version"})
 _NOWHERE = Path("/dev/null")  # nothing lies beneath it
@@ -84,7 +85,11 @@ def _ask_script(line: lines.Line, manager: str, script: str, there: Path, scratc
 def _reporting(call: Call, scratch: Path) -> Reporting | None:
     if _RUNS_NOTHING.intersection(call.arguments):
         return None
-    return _RUNNERS[base(call.line.words[call.at].text)](call, scratch)
+    module, _, name = _RUNNERS[base(call.line.words[call.at].text)].partition(":")
+    asking: Callable[[Call, Path], Reporting | None] = getattr(
+        import_module(f"untilproven.checks.runners.{module}"), name
+    )
+    return asking(call, scratch)
 
 
 def _call(line: lines.Line, root: Path) -> Call | None:

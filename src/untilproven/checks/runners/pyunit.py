@@ -1,6 +1,5 @@
 """unittest has no report of its own: our reporter runs in its place, in the project's Python."""
 
-import importlib.resources
 import shlex
 from pathlib import Path
 
@@ -15,7 +14,7 @@ def reporting(call: Call, scratch: Path) -> Reporting | None:
     if words[call.at - 1].text != "-m":
         return None
     report, reporter = scratch / "unittest.json", scratch / _REPORTER
-    source = (importlib.resources.files(__package__) / _REPORTER).read_bytes()
+    source = Path(__file__).with_name(_REPORTER).read_bytes()
     python = call.line.text[words[0].start : words[call.at - 1].start].rstrip()
     return Reporting(
         files=((reporter, source),),

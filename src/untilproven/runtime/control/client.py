@@ -9,10 +9,12 @@ import msgspec
 
 from untilproven.core.transition import move
 from untilproven.errors import Busy, IllegalTransition, RalphError
+from untilproven.model.events import StatusChanged
 from untilproven.model.state import LoopState
 from untilproven.model.status import TERMINAL, Status
 from untilproven.model.wire import UNREADABLE
 from untilproven.process.leftovers import end_leftovers
+from untilproven.runtime.closing import write_receipt
 from untilproven.runtime.control import peer, porch, requests
 from untilproven.runtime.control.requests import Request
 from untilproven.runtime.control.words import LONGEST, Knock, Reply, line
@@ -136,13 +138,17 @@ def _act(directory: StateDirectory, loop_id: str, request: Request) -> Answer:
     """Nobody runs the loop: end what its dead runner left running, then record what was asked for."""
     survivors = 0
 
-    def end_what_is_left() -> None:
+    def before() -> None:
         nonlocal survivors
         survivors = end_leftovers(loop_id).survivors
+        state = reader.view(directory, loop_id).state
+        if request.do == "abort" and state.status is not Status.CRASHED:
+            to = Status.FAILED if state.status is Status.COMPLETING else Status.ABORTED
+            write_receipt(directory.loop(loop_id), state, StatusChanged(to=to, reason="aborted_by_user"))
 
     obey = lifecycle.abort_loop if request.do == "abort" else lifecycle.pause_loop
     try:
-        obey(directory, loop_id, before=end_what_is_left)
+        obey(directory, loop_id, before=before)
     except IllegalTransition:
         if not _obeyed(reader.view(directory, loop_id).state, request):  # by another terminal, a moment ago
             raise

@@ -52,7 +52,7 @@ def _agent(plan: Plan) -> list[Line]:
 
 
 def _billed(agent: str) -> str:
-    match agent:
+    match agent.partition(":")[0]:
         case "command":
             return "billed: not known to ralph; the command's own"
         case "replay":

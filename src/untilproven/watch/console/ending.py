@@ -2,6 +2,8 @@
 
 from msgspec import UNSET
 
+from untilproven.core.decide import bounds, spent
+from untilproven.core.limits import reached
 from untilproven.model.events import LoopFinished, StatusChanged
 from untilproven.model.fields import PauseReason
 from untilproven.model.receipt import PROVEN
@@ -18,6 +20,12 @@ _WHY = {
     PauseReason.USAGE_LIMIT: "the provider's usage limit is reached",
     PauseReason.BROKEN_CHECK: "a check cannot be run",
     PauseReason.BLOCKED: "the agent cannot go on without you",
+}
+_RAISE = {
+    "iterations": "--max-iterations N",
+    "time": "--timeout DURATION",
+    "cost": "--max-cost USD",
+    "tokens": "--max-tokens N",
 }
 _FIRST = {
     PauseReason.BROKEN_CHECK: "repair the check, then: ",
@@ -53,8 +61,16 @@ def told(event: LoopFinished, state: LoopState) -> list[Line]:
     lines.append(line(Piece("  receipt: ", DIM), f"{STATE_DIRECTORY}/loops/{loop_id}/receipt.json", loud=True))
     lines.append(line(Piece("  look:    ", DIM), Piece(f"ralph show {loop_id}", BOLD), loud=True))
     if event.status in CONTINUABLE:
-        lines.append(line(Piece("  go on:   ", DIM), f"ralph resume {loop_id}", loud=True))
+        lines.append(line(Piece("  go on:   ", DIM), f"ralph resume {loop_id}{_raised(state)}", loud=True))
     return lines
+
+
+def _raised(state: LoopState) -> str:
+    """The option without which it would end again at once."""
+    if not state.allowance:
+        return ""
+    stop = reached(bounds(state.allowance), spent(state))
+    return f" {_RAISE[stop.limit]}" if stop else ""
 
 
 def _took(event: LoopFinished, state: LoopState) -> str:

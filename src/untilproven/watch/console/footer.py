@@ -153,9 +153,8 @@ def _more(used: Usage, data: dict[str, Any]) -> Usage:
 def _resources(metrics: LoopMetrics, use: Use | None) -> list[Line]:
     items = [] if metrics.total_tokens is UNSET else [line(f"{metrics.total_tokens:,} tokens")]
     if use and use.processes:
-        items.append(
-            line(f"cpu {words.duration(use.cpu_seconds)}, {words.size(use.memory)} in {use.processes} processes")
-        )
+        where = words.plural(use.processes, "process", "processes")
+        items.append(line(f"cpu {words.duration(use.cpu_seconds)}, {words.size(use.memory)} in {where}"))
     return items
 
 

@@ -21,6 +21,9 @@ _BETWEEN_MEASUREMENTS = 2.0
 _WAITING = 2000
 """How many lines are kept for a terminal that is held up; older ones are let go."""
 
+_ROWS = 3
+"""How many rows a line that scrolls may take: what it comes to stands at its end."""
+
 _HIDE, _SHOW, _CLEAR_BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
 
 
@@ -69,7 +72,8 @@ class Live:
         footer = [] if self._resting else self._drawn_footer(columns, rows)
         if footer == self._footer and not self._lines:
             return
-        lines = "".join(rendered(line, room=columns - 1, colored=self._colored) + "\n" for line in self._lines)
+        room = _ROWS * columns - 1
+        lines = "".join(rendered(line, room=room, colored=self._colored) + "\n" for line in self._lines)
         self._lines.clear()
         self._terminal.send(f"{_HIDE}{self._erased(columns)}{lines}{chr(10).join(footer)}{_SHOW}")
         self._footer = footer

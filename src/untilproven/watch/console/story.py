@@ -28,6 +28,7 @@ class Story:
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.verbose = verbose
+        self._discards = True
         self._actions = 0
         self._claim = ""
         self._against: list[str] = []
@@ -76,6 +77,7 @@ class Story:
         return said.by_agent(event, verbose=self.verbose)
 
     def _started(self, event: events.IterationStarted, state: LoopState) -> list[Line]:
+        self._discards = not state.plan or state.plan.sandbox != "none"
         lines = self._refused(", continuing")
         self._actions, self._against = 0, []
         return [*lines, line(Piece(f"iteration {event.iteration} of {words.iterations(state)}", BOLD))]
@@ -127,6 +129,8 @@ class Story:
         why = f": the agent failed: {one_line(event.result.error)}" if isinstance(event.result, Failed) else ""
         match event.fate:
             case Fate.DISCARDED:
+                if not self._discards:
+                    return [line(Piece("  not accepted", YELLOW), f"{why}{counted}; what it changed is still there")]
                 self._against.append("its changes were discarded")
                 return [line(Piece("  discarded", YELLOW), f"{why}{counted}")]
             case Fate.PARKED:
@@ -138,8 +142,7 @@ class Story:
         reason = one_line(event.reason or "")
         match event.to:
             case Status.COMPLETING:
-                self._claim = ""
-                return [line(Piece("  done: ", GREEN), reason)] if reason else []
+                self._claim = ""  # it holds; how it was proven is said at the end
             case Status.RUNNING:
                 return [line(Piece("goes on", CYAN), reason and f": {reason}")]
             case Status.PAUSED:
