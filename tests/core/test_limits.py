@@ -37,12 +37,19 @@ def test_what_nobody_reported_is_not_zero_and_not_over_the_limit_either() -> Non
 
 def test_a_money_limit_the_user_set_does_not_go_on_blindly() -> None:
     spent = Spent(cost_usd=1.0, cost_unknown=True)
-    stop = unobservable(Limits(cost_usd=5, strict_cost=True), spent)
+    stop = unobservable(Limits(cost_usd=5, strict=True), spent)
     assert stop
     assert "could not be observed" in str(stop.message)
     assert unobservable(Limits(cost_usd=5), spent) is None
-    assert unobservable(Limits(cost_usd=5, strict_cost=True), Spent(cost_usd=1.0)) is None
-    assert unobservable(Limits(strict_cost=True), spent) is None
+    assert unobservable(Limits(cost_usd=5, strict=True), Spent(cost_usd=1.0)) is None
+    assert unobservable(Limits(strict=True), spent) is None
+
+
+def test_a_limit_on_tokens_does_not_go_on_blindly_either() -> None:
+    stop = unobservable(Limits(tokens=1000, strict=True), Spent(tokens_unknown=True))
+    assert stop
+    assert stop.limit == "tokens"
+    assert unobservable(Limits(tokens=1000, strict=True), Spent(tokens=10)) is None
 
 
 def test_an_iteration_that_would_cost_more_than_is_left_is_not_begun() -> None:

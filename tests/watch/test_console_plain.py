@@ -262,8 +262,11 @@ def test_a_claim_of_an_agent_that_was_stopped_was_never_judged(begun: Stage, pag
 def test_a_failed_iteration_is_told_with_its_reason_and_with_what_stays(begun: Stage, page: Page) -> None:
     """Without a room nothing can be taken back, and nobody is told that it was."""
     lost = replace(finished(1, fate=Fate.DISCARDED, result=Failed(error="exit\ncode 1")), counted=False)
-    why = "the agent failed: exit code 1; it does not count; what it changed is still there"
-    assert told(page, begun, lost) == [f"  not accepted: {why}"]
+    why = "  not accepted: the agent failed: exit code 1; it does not count"
+    assert told(page, begun, lost) == [why]
+    changed = (FileChange(path="a.py", change="modified"),)
+    begun.record(events.IterationObserved(iteration=1, delta=changed))
+    assert told(page, begun, lost)[-1] == f"{why}; what it changed is still there"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from untilproven.runtime.control.requests import new_request
 @click.argument("loop", shell_complete=complete_loop)
 @click.option("--revert", is_flag=True, help="also bring the tree back to where it was when the loop began")
 @click.option("--json", "as_json", is_flag=True, help="print the loop's last state as JSON")
-def command(loop: str, *, revert: bool, as_json: bool) -> None:
+def command(loop: str, *, revert: bool, as_json: bool) -> int:
     """End LOOP and everything it started, and free its slot. The tree stays as the last kept iteration left it.
 
     A crashed loop only gives up its slot; it can still be continued.
@@ -22,4 +22,4 @@ def command(loop: str, *, revert: bool, as_json: bool) -> None:
             "the tree cannot be brought back: this loop works on your files themselves (--sandbox none)",
             hint="abort without --revert, and use git to see and undo what changed",
         )
-    asking.ask(here.project().state, loop, new_request("abort"), wait=True, as_json=as_json)
+    return asking.ask(here.project().state, loop, new_request("abort"), wait=True, as_json=as_json)

@@ -1,6 +1,7 @@
 """What `pause` and `abort` share: ask, and say what became of it."""
 
 from untilproven.cli import output
+from untilproven.errors import Busy
 from untilproven.model.state import LoopState
 from untilproven.runtime.control import client
 from untilproven.runtime.control.requests import Request
@@ -10,7 +11,8 @@ OBEYED_SECONDS = 30.0
 """An agent that is stopped at once has gone long before."""
 
 
-def ask(directory: StateDirectory, loop_id: str, request: Request, *, wait: bool, as_json: bool) -> None:
+def ask(directory: StateDirectory, loop_id: str, request: Request, *, wait: bool, as_json: bool) -> int:
+    """Returns the exit code: 7 if whoever holds the loop does not answer."""
     answer = client.ask(directory, loop_id, request)
     if wait and answer.kind == "seen":
         answer = client.wait_until_done(directory, answer, seconds=OBEYED_SECONDS)
@@ -28,6 +30,7 @@ def ask(directory: StateDirectory, loop_id: str, request: Request, *, wait: bool
         output.line(_words(answer, state))
     if answer.survivors:
         output.warn(f"{answer.survivors} processes of the loop could not be ended: they run as another user")
+    return Busy.exit_code if answer.kind == "left" else 0
 
 
 def _words(answer: client.Answer, state: LoopState) -> str:

@@ -239,7 +239,7 @@ def bounds(allowance: Allowance | UnsetType) -> limits.Limits:
         seconds=allowance.seconds or None,
         cost_usd=None if allowance.cost_usd is UNSET else allowance.cost_usd,
         tokens=allowance.tokens or None,
-        strict_cost=allowance.unknown_cost == "stop",
+        strict=allowance.unknown_cost == "stop",
     )
 
 
@@ -264,4 +264,5 @@ def spent(state: LoopState) -> limits.Spent:
         cost_usd=metrics.total_cost_usd,
         tokens=metrics.total_tokens,
         cost_unknown=bool(metrics.unknown_cost_iterations),
+        tokens_unknown=bool(metrics.unknown_token_iterations),
     )

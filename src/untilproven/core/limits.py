@@ -10,13 +10,13 @@ from untilproven.model.events import LimitReached
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """None means: no limit. `strict_cost` is a money limit the user set, not a default."""
+    """None means: no limit. `strict`: the user set one on money or tokens, and it must be possible to keep it."""
 
     iterations: int | None = None
     seconds: float | None = None
     cost_usd: float | None = None
     tokens: int | None = None
-    strict_cost: bool = False
+    strict: bool = False
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +28,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | UnsetType = UNSET
     cost_unknown: bool = False
     """Whether some of the work had a cost that nobody reported."""
+    tokens_unknown: bool = False
 
 
 def reached(limits: Limits, spent: Spent) -> LimitReached | None:
@@ -45,10 +46,13 @@ def reached(limits: Limits, spent: Spent) -> LimitReached | None:
 
 
 def unobservable(limits: Limits, spent: Spent) -> LimitReached | None:
-    """A money limit that the user set, and work whose cost cannot be seen: nobody can say that it holds."""
-    if limits.cost_usd is not None and limits.strict_cost and spent.cost_unknown:
-        message = "the cost of an iteration could not be observed, so the money limit cannot be kept"
-        return LimitReached(limit="cost", allowed=limits.cost_usd, message=message)
+    """A limit on money or tokens that the user set, and work whose use of them cannot be seen: nobody can keep it."""
+    watched = (("cost", limits.cost_usd, spent.cost_unknown), ("tokens", limits.tokens, spent.tokens_unknown))
+    for name, allowed, unknown in watched:
+        if limits.strict and allowed is not None and unknown:
+            what = "cost" if name == "cost" else "use of tokens"
+            message = f"the {what} of an iteration could not be observed, so the limit cannot be kept"
+            return LimitReached(limit=name, allowed=allowed, message=message)
     return None
 
 

@@ -140,7 +140,9 @@ def _spent(metrics: LoopMetrics, usage: Usage) -> LoopMetrics:
     tokens = usage.total_tokens
     if tokens is UNSET and (usage.input_tokens is not UNSET or usage.output_tokens is not UNSET):
         tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    if tokens is not UNSET:
+    if tokens is UNSET:
+        metrics = replace(metrics, unknown_token_iterations=(metrics.unknown_token_iterations or 0) + 1)
+    else:
         metrics = replace(metrics, total_tokens=(metrics.total_tokens or 0) + tokens)
     if usage.cost_usd is UNSET:
         return replace(metrics, unknown_cost_iterations=(metrics.unknown_cost_iterations or 0) + 1)

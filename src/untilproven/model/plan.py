@@ -48,4 +48,4 @@ class Allowance(Record, frozen=True, kw_only=True):
     idle_seconds: float | UnsetType = UNSET
     output_bytes: Ordinal | UnsetType = UNSET
     unknown_cost: Literal["stop", "warn"] = "warn"
-    """What happens when a money limit is set and the cost of an iteration cannot be seen."""
+    """What happens when money or tokens are limited and what an iteration used of them cannot be seen."""

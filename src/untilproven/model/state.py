@@ -49,7 +49,7 @@ class ProgressTracking(Record, frozen=True, kw_only=True):
 
 
 class LoopMetrics(Record, frozen=True, kw_only=True):
-    """Tokens and cost are left out while nothing has reported them: unknown is not zero. The last two are ours."""
+    """Tokens and cost are left out while nothing has reported them: unknown is not zero. The last three are ours."""
 
     total_iterations: int | UnsetType = UNSET
     successful_iterations: int | UnsetType = UNSET
@@ -59,6 +59,7 @@ class LoopMetrics(Record, frozen=True, kw_only=True):
     total_duration_seconds: int | UnsetType = UNSET
     average_iteration_time_seconds: float | UnsetType = UNSET
     unknown_cost_iterations: int | UnsetType = UNSET
+    unknown_token_iterations: int | UnsetType = UNSET
     active_seconds: float | UnsetType = UNSET
     """All the time that was worked, whether or not it counts as an iteration; pauses are not in it."""
 

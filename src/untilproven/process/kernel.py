@@ -57,23 +57,23 @@ def _missing() -> str:
 
 def is_subreaper() -> bool:
     answer = ctypes.c_int()
-    _prctl(_GET_CHILD_SUBREAPER, ctypes.addressof(answer))
+    prctl(_GET_CHILD_SUBREAPER, ctypes.addressof(answer))
     return bool(answer.value)
 
 
 def set_subreaper(on: bool) -> None:
     """Whether descendants that lose their parent become children of this process."""
-    _prctl(_SET_CHILD_SUBREAPER, int(on))
+    prctl(_SET_CHILD_SUBREAPER, int(on))
 
 
 def signal_when_parent_dies(number: int) -> None:
-    _prctl(_SET_PARENT_DEATH_SIGNAL, number)
+    prctl(_SET_PARENT_DEATH_SIGNAL, number)
 
 
 def set_name(name: bytes) -> None:
     """The name that `ps` and /proc/PID/comm show: at most 15 bytes."""
     text = ctypes.create_string_buffer(name)
-    _prctl(_SET_NAME, ctypes.addressof(text))
+    prctl(_SET_NAME, ctypes.addressof(text))
 
 
 def send(pidfd: int, number: int) -> None:
@@ -82,13 +82,13 @@ def send(pidfd: int, number: int) -> None:
         signal.pidfd_send_signal(pidfd, number)
 
 
-def _prctl(option: int, value: int) -> None:
+def prctl(option: int, value: int, further: int = 0) -> None:
     zero = ctypes.c_ulong(0)
-    if _libc().prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero) != 0:
+    if libc().prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(further), zero, zero) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
 @cache
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)

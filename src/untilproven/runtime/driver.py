@@ -72,7 +72,8 @@ class Driver:
         code: int | None = None
         while code is None:
             code = self._carry_out(decide(self.state, self.course, self.wishes.current()))
-        return self.wishes.exit_code or code
+        stopped = self.state.status is Status.PAUSED
+        return (self.wishes.exit_code if stopped else 0) or code
 
     def record(self, *happened: events.Event, durable: bool = False) -> None:
         self.writer.record(*happened, durable=durable)

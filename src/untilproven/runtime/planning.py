@@ -56,7 +56,10 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
 
 
 def allowance_of(settings: Settings) -> Allowance:
-    asked_for = settings.max_cost is not None and settings.origin("max_cost").layer is not Layer.DEFAULT
+    asked_for = any(
+        settings.value(key) is not None and settings.origin(key).layer is not Layer.DEFAULT
+        for key in ("max_cost", "max_tokens")
+    )
     return Allowance(
         iterations=settings.max_iterations,
         seconds=_seconds(settings, "timeout"),
@@ -98,7 +101,7 @@ def raised(
         "max_tokens": "tokens",
     }
     changes = {field: getattr(typed, field) for key, field in fields.items() if key in given}
-    if "max_cost" in given or "allow_unknown_cost" in given:
+    if given.keys() & {"max_cost", "max_tokens", "allow_unknown_cost"}:
         changes["unknown_cost"] = typed.unknown_cost
     configuration = state.configuration or LoopConfiguration()
     said = configuration_of(settings)

@@ -10,7 +10,7 @@ from untilproven.core import naming
 from untilproven.core.beginning import continued_state, new_state
 from untilproven.core.text import text
 from untilproven.core.transition import move
-from untilproven.errors import IllegalTransition, StoreFailed
+from untilproven.errors import IllegalTransition, UsageError
 from untilproven.model import events
 from untilproven.model.fields import PauseReason
 from untilproven.model.iteration import Usage
@@ -211,7 +211,7 @@ def pause_loop(
 def _unused_id(directory: StateDirectory, task: str, wanted: str | None) -> str:
     if wanted is not None:
         if directory.loop(wanted).path.exists():
-            raise StoreFailed(f"there is a loop {wanted} already", hint="choose another --loop-id")
+            raise UsageError(f"there is a loop {wanted} already", hint="choose another --loop-id")
         return naming.loop_id(wanted)
     while True:
         name = naming.new_loop_id(task, os.urandom(4).hex())

@@ -28,7 +28,7 @@ class Story:
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.verbose = verbose
-        self._discards = True
+        self._discards, self._changed = True, False
         self._actions = 0
         self._claim = ""
         self._against: list[str] = []
@@ -84,6 +84,7 @@ class Story:
 
     def _observed(self, event: events.IterationObserved) -> list[Line]:
         lines = []
+        self._changed = bool(event.delta)
         hidden = self._actions - ACTIONS_SHOWN
         if hidden > 0 and not self.verbose:
             lines.append(line(Piece(f"  ... and {words.plural(hidden, 'more action', 'more actions')}", DIM)))
@@ -130,7 +131,8 @@ class Story:
         match event.fate:
             case Fate.DISCARDED:
                 if not self._discards:
-                    return [line(Piece("  not accepted", YELLOW), f"{why}{counted}; what it changed is still there")]
+                    stays = "; what it changed is still there" if self._changed else ""
+                    return [line(Piece("  not accepted", YELLOW), f"{why}{counted}{stays}")]
                 self._against.append("its changes were discarded")
                 return [line(Piece("  discarded", YELLOW), f"{why}{counted}")]
             case Fate.PARKED:
