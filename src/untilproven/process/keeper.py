@@ -19,6 +19,7 @@ from typing import NamedTuple, NoReturn
 from untilproven.process import kernel, leftovers, sweep, table
 from untilproven.process.lookup import Order
 from untilproven.process.table import Process
+from untilproven.process.walls import Walls, enter
 
 INTERRUPT, TERMINATE, KILL = b"i", b"t", b"k"
 """What the runner may ask for, a byte each. The end of that pipe asks for KILL."""
@@ -40,7 +41,7 @@ class Pipes(NamedTuple):
     stderr: int
 
 
-def keep(orders: int, marker: str, runner: int) -> NoReturn:
+def keep(orders: int, marker: str, runner: int, walls: Walls | None) -> NoReturn:
     """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
     try:
         gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
@@ -52,7 +53,8 @@ def keep(orders: int, marker: str, runner: int) -> NoReturn:
         leftovers.show_mark_of_keeper(marker)
         runner_end = os.pidfd_open(runner)
         if os.getppid() == runner:
-            _serve(orders, runner_end)
+            refusal = _wall_in(walls) if walls else ""
+            _serve(orders, runner_end, refusal)
     finally:
         os._exit(0)
 
@@ -78,7 +80,16 @@ def send_order(orders: socket.socket, order: Order, pipes: Pipes) -> None:
     socket.send_fds(orders, [b"o"], list(pipes))
 
 
-def _serve(orders: int, runner_end: int) -> None:
+def _wall_in(walls: Walls) -> str:
+    """Why there is no room; then nothing is ever started."""
+    try:
+        enter(walls)
+    except OSError as error:
+        return f"no room could be built: {error.strerror}"
+    return ""
+
+
+def _serve(orders: int, runner_end: int, refusal: str) -> None:
     poll = select.poll()
     with socket.socket(fileno=orders) as line:
         for fd in (orders, runner_end):
@@ -91,7 +102,10 @@ def _serve(orders: int, runner_end: int) -> None:
                 os.set_inheritable(fd, False)
             pipes = Pipes(*fds)
             try:
-                _run(_order(pipes), pipes, runner_end)
+                if refusal:
+                    _tell(pipes, f"refused {refusal}")
+                else:
+                    _run(_order(pipes), pipes, runner_end)
             finally:
                 for fd in (pipes.order, pipes.control, pipes.report):
                     os.close(fd)

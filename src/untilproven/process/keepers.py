@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from untilproven.process import adoption
 from untilproven.process.keeper import Pipes, keep, send_order
 from untilproven.process.lookup import Order
+from untilproven.process.walls import Walls
 
 _ALL_SIGNALS = signal.valid_signals()
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -19,12 +20,12 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Keeper:
     """A keeper process, seen from the runner."""
 
-    def __init__(self, marker: str) -> None:
+    def __init__(self, marker: str, walls: Walls | None = None) -> None:
         self.marker = marker
         self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             try:
-                self.pid = _fork(theirs.fileno(), marker)
+                self.pid = _fork(theirs.fileno(), marker, walls)
             except OSError:
                 self._orders.close()
                 raise
@@ -49,38 +50,53 @@ class Keeper:
         os.close(self.end)
 
 
-_idle: dict[str, Keeper] = {}
-_open = 0
+class Stable:
+    """Where a keeper whose program has ended waits for the next one: a fork of the runner is not cheap, and a room
+    costs more. Closing it lets them go, and with them what was built around them."""
+
+    def __init__(self, walls: Walls | None = None) -> None:
+        self._walls = walls
+        self._idle: dict[str, Keeper] = {}
+        self.open = True
+
+    def take(self, marker: str) -> Keeper:
+        """One that waits, or a new one."""
+        return self._idle.pop(marker, None) or self.new(marker)
+
+    def new(self, marker: str) -> Keeper:
+        return Keeper(marker, self._walls)
+
+    def give_back(self, keeper: Keeper) -> None:
+        """It is free again: nothing of its program is left."""
+        if self.open and keeper.marker not in self._idle:
+            self._idle[keeper.marker] = keeper
+        else:
+            keeper.dismiss()
+
+    def close(self) -> None:
+        self.open = False
+        while self._idle:
+            self._idle.popitem()[1].dismiss()
+
+
+COMMON = Stable()
+"""For programs without walls; open only while somebody needs more than one of them."""
+COMMON.open = False
 
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Within this, a keeper whose program has ended waits for the next one: a fork of the runner is not cheap."""
-    global _open  # noqa: PLW0603  one runner has one set of children
-    _open += 1
+    """Within this, the keepers of programs without walls are kept for the next ones."""
+    before, COMMON.open = COMMON.open, True
     try:
         yield
     finally:
-        _open -= 1
-        if not _open:
-            for marker in list(_idle):
-                _idle.pop(marker).dismiss()
+        COMMON.open = before
+        if not before:
+            COMMON.close()
 
 
-def take(marker: str) -> Keeper:
-    """One that waits, or a new one."""
-    return _idle.pop(marker, None) or Keeper(marker)
-
-
-def give_back(keeper: Keeper) -> None:
-    """It is free again: nothing of its program is left."""
-    if _open and keeper.marker not in _idle:
-        _idle[keeper.marker] = keeper
-    else:
-        keeper.dismiss()
-
-
-def _fork(orders: int, marker: str) -> int:
+def _fork(orders: int, marker: str, walls: Walls | None) -> int:
     """Fork with all signals blocked, so that none of the runner's handlers ever runs in the keeper."""
     adoption.expect_orphans()
     runner = os.getpid()
@@ -91,7 +107,7 @@ def _fork(orders: int, marker: str) -> int:
             warnings.simplefilter("ignore", DeprecationWarning)
             keeper = os.fork()
         if keeper == 0:
-            keep(orders, marker, runner)
+            keep(orders, marker, runner, walls)
         adoption.remember(keeper)
         return keeper
     finally:

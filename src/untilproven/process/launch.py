@@ -8,9 +8,9 @@ import time
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from untilproven.process import adoption, keepers, kernel, leftovers, sweep
+from untilproven.process import adoption, kernel, leftovers, sweep
 from untilproven.process.keeper import Pipes
-from untilproven.process.keepers import Keeper
+from untilproven.process.keepers import COMMON, Keeper, Stable
 from untilproven.process.lookup import CannotStart, Order, order
 from untilproven.process.records import Program
 
@@ -29,10 +29,10 @@ class Report(NamedTuple):
     keeper_died: bool = False
 
 
-def start(program: Program) -> "Running":
+def start(program: Program, stable: Stable = COMMON) -> "Running":
     """Start a program under a keeper of its own. Use it in a `with`: leaving that ends all of it."""
     kernel.require()
-    running = Running(marker=program.marker or leftovers.new_marker(), merged=program.merged)
+    running = Running(stable, marker=program.marker or leftovers.new_marker(), merged=program.merged)
     try:
         wanted = order(program)
     except CannotStart as reason:
@@ -49,8 +49,9 @@ def start(program: Program) -> "Running":
 class Running:
     """A program that was started, or `refusal`, which says why not."""
 
-    def __init__(self, *, marker: str, merged: bool) -> None:
+    def __init__(self, stable: Stable, *, marker: str, merged: bool) -> None:
         self.marker = marker
+        self._stable = stable
         self.began = time.monotonic()
         self.pid = 0
         self.refusal = ""
@@ -89,12 +90,12 @@ class Running:
 
     def _hand_over(self, wanted: Order, theirs: Pipes) -> None:
         """To a keeper that waits, unless somebody has killed it."""
-        self._keeper = keepers.take(self.marker)
+        self._keeper = self._stable.take(self.marker)
         try:
             self._keeper.start(wanted, theirs)
         except BrokenPipeError:
             self._keeper.dismiss()
-            self._keeper = Keeper(self.marker)
+            self._keeper = self._stable.new(self.marker)
             self._keeper.start(wanted, theirs)
 
     def _hear_of_start(self) -> None:
@@ -132,7 +133,7 @@ class Running:
         if told.survivors:
             keeper.dismiss()
         else:
-            keepers.give_back(keeper)
+            self._stable.give_back(keeper)
         return told
 
     def _await_keeper(self) -> None:

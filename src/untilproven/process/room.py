@@ -7,8 +7,10 @@ from pathlib import Path
 
 from untilproven.contract import Output, Ran, Supervision
 from untilproven.model.program import Ending, Grades, Limits, Stream
+from untilproven.process.keepers import COMMON, Stable
 from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
+from untilproven.process.walls import Walls
 from untilproven.process.watch import run
 
 _GRADES_OF_A_CHECK = Grades(interrupt=0, terminate=1.0)
@@ -21,6 +23,7 @@ class DirectoryRoom:
         self._root = root
         self._supervision = supervision
         self._env = os.environ if env is None else env
+        self._stable = COMMON
 
     @property
     def root(self) -> Path:
@@ -36,6 +39,7 @@ class DirectoryRoom:
             grades=_GRADES_OF_A_CHECK,
             until=self._supervision.until,
             wake=self._supervision.wake,
+            stable=self._stable,
         )
         return _ran(ending, excerpt.text())
 
@@ -60,6 +64,7 @@ class DirectoryRoom:
             limits=self._supervision.limits,
             until=self._supervision.until,
             wake=self._supervision.wake,
+            stable=self._stable,
         )
 
     def _program(
@@ -78,6 +83,18 @@ class DirectoryRoom:
             marker=self._supervision.marker,
             merged=merged,
         )
+
+
+class WalledRoom(DirectoryRoom):
+    """A directory within walls. They stand from the first program until the room is closed."""
+
+    def __init__(self, root: Path, supervision: Supervision, env: Mapping[str, str], walls: Walls) -> None:
+        super().__init__(root, supervision, env)
+        self._stable = Stable(walls)
+
+    def close(self) -> None:
+        """Nothing is left inside, and what was written lies in the layers; closing twice is fine."""
+        self._stable.close()
 
 
 def _ran(ending: Ending, output: str) -> Ran:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from untilproven.model.program import Ending, Grades, Limits, Stop
+from untilproven.process.keepers import COMMON, Stable
 from untilproven.process.launch import Report, Running, start
 from untilproven.process.pump import Output, Pump
 from untilproven.process.records import Program
@@ -25,13 +26,14 @@ def run(
     grades: Grades = Grades(),  # noqa: B008  immutable
     until: Until = lambda: None,
     wake: Sequence[int] = (),
+    stable: Stable = COMMON,
 ) -> Ending:
     """Run a program to its end, and with it everything that it started.
 
     `output` gets each chunk as it comes. `until` is called at least every half second, and at once when one of the
     files in `wake` can be read (it must then read it); it may answer with a `Stop`. If either raises, all is ended.
     """
-    with start(program) as running:
+    with start(program, stable) as running:
         if running.refusal:
             return Ending(not_started=running.refusal, seconds=time.monotonic() - running.began)
         poll = select.poll()
