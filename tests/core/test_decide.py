@@ -290,6 +290,13 @@ def test_a_check_script_that_the_task_is_to_create_may_be_missing_at_the_start()
         command(play.next(), kind)
 
 
+def test_a_check_script_that_is_to_be_created_may_take_more_than_one_iteration() -> None:
+    missing: dict[str, Any] = {"passed": False, "broken": True, "missing": "./verify.sh"}
+    play = Play("./verify.sh", task="write verify.sh").checked(0, check="./verify.sh", **missing).worked()
+    play.checked(1, check="./verify.sh", **missing).goes_on()
+    assert command(play.next(), commands.RunAgent).iteration == 2
+
+
 def test_a_check_that_breaks_later_pauses_and_is_made_up_for_before_the_next_iteration() -> None:
     play = Play().ready().worked().checked(1, passed=False, broken=True, output="cannot be run: gone")
     move = play.goes_on()

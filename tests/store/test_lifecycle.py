@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from support import SetClock, run_iteration
 from untilproven.core.stale import Liveness
-from untilproven.errors import IllegalTransition, InvalidName, NoSlot, StoreFailed
+from untilproven.errors import IllegalTransition, InvalidName, NoSlot, StoreFailed, UsageError
 from untilproven.model import events
 from untilproven.model.fields import PauseReason
 from untilproven.model.iteration import Continue, Fate, Usage
@@ -211,7 +211,7 @@ def test_a_loop_is_continued_once_and_a_completed_one_never(project: Project) ->
 def test_a_wanted_id_is_used_once_and_must_be_one(project: Project) -> None:
     with create_state(project, "x", loop_id="ralph-mine-0123abcd") as writer:
         assert writer.state.loop_id == "ralph-mine-0123abcd"
-    with pytest.raises(StoreFailed, match="already"):
+    with pytest.raises(UsageError, match="already"):
         create_state(project, "x", loop_id="ralph-mine-0123abcd")
     for bad in ("../../escape", "ralph-x-00000000\n", "x" * 10_000):
         with pytest.raises(InvalidName):

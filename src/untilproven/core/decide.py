@@ -46,7 +46,7 @@ def decide(state: LoopState, course: Course, wish: Wish = Wish()) -> Move:  # no
             return _aborted(Status.FAILED)
         return Move(commands.Deliver())
     if course.lap is not None:
-        return _during(course, course.lap, wish)
+        return _during(state, course, course.lap, wish)
     return _between(state, course, wish)
 
 
@@ -56,20 +56,20 @@ def _paused(state: LoopState, wish: Wish) -> Move:
     return Move(commands.Leave(exit_code=WAITING))
 
 
-def _during(course: Course, lap: Lap, wish: Wish) -> Move:
+def _during(state: LoopState, course: Course, lap: Lap, wish: Wish) -> Move:
     """The agent has ended: check what is to be checked, then settle what becomes of its work."""
     consequence = CONSEQUENCES[how_it_ended(lap)]
     left = verdict.wanted(course.plan, lap.checks)
-    if not consequence.checked or not left or _stopped(course, lap):
+    if not consequence.checked or not left or _stopped(state, course, lap):
         return _settled(course, lap, consequence)
     if wish.now:
         return _settled(course, lap, CONSEQUENCES[Ending.INTERRUPTED])
     return Move(commands.RunChecks(iteration=lap.number, checks=left))
 
 
-def _stopped(course: Course, lap: Lap) -> bool:
+def _stopped(state: LoopState, course: Course, lap: Lap) -> bool:
     """A check that cannot be run says nothing more when it is run again."""
-    return verdict.broken(course, lap.checks, "") is not None
+    return verdict.broken(course, lap.checks, state.task or "") is not None
 
 
 def how_it_ended(lap: Lap) -> Ending:
@@ -144,7 +144,7 @@ def _between(state: LoopState, course: Course, wish: Wish) -> Move:
         return done
     if wish.do == "pause":
         return Move(commands.Pause(reason=PauseReason.USER, words="paused by the user"))
-    return _controlled(state, course) or _halted(course) or _limited(state, course) or _next(state)
+    return _controlled(state, course) or _halted(state, course) or _limited(state, course) or _next(state)
 
 
 def _completed(course: Course) -> Move | None:
@@ -175,14 +175,14 @@ def _broken(check: events.CheckFinished | None) -> Move | None:
     return Move(commands.Pause(reason=PauseReason.BROKEN_CHECK, words=f"{check.check}: {said}"))
 
 
-def _halted(course: Course) -> Move | None:
+def _halted(state: LoopState, course: Course) -> Move | None:
     """What the last iteration left open, unless somebody has seen to it."""
     last = course.last
     if last is None or last.observed is None:
         return None
     if last.observed.not_started and not course.pardoned:
         return _failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
-    if broken := _broken(verdict.broken(course, last.checks, "")):
+    if broken := _broken(verdict.broken(course, last.checks, state.task or "")):
         return broken
     if course.failures >= FAILURES and last.finished and isinstance(last.finished.result, Failed):
         return _failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
