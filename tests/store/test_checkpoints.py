@@ -19,7 +19,7 @@ from untilproven.store.writer import LoopWriter
 
 
 def kept(writer: LoopWriter) -> list[int]:
-    return sorted(int(path.name[10:].partition(".")[0]) for path in writer.loop.checkpoints.iterdir())
+    return sorted(int(path.name[10:].partition(".")[0]) for path in writer.loop.checkpoints.glob("iteration-*"))
 
 
 def test_a_checkpoint_reads_back_and_knows_where_in_the_journal_it_stood(project: Project) -> None:
@@ -166,14 +166,14 @@ def test_a_checkpoint_that_cannot_be_pruned_does_not_make_a_recorded_iteration_f
         stuck = writer.loop.checkpoint(1)
         first = stuck.read_bytes()
         monkey = pytest.MonkeyPatch()
-        real = Path.unlink
+        real = Path.replace
 
-        def refused(path: Path, *, missing_ok: bool = False) -> None:
+        def refused(path: Path, target: Path) -> Path:
             if path == stuck:
                 raise PermissionError(1, "Operation not permitted")
-            real(path, missing_ok=missing_ok)
+            return real(path, target)
 
-        monkey.setattr(Path, "unlink", refused)
+        monkey.setattr(Path, "replace", refused)
         write_checkpoint(writer, *iteration_events(6))
         monkey.undo()
         assert writer.state.iteration == 6
@@ -187,3 +187,19 @@ def test_a_checkpoint_whose_line_was_refused_is_not_left_behind(project: Project
         with pytest.raises(IllegalTransition):
             write_checkpoint(writer, *iteration_events(1))
         assert kept(writer) == []
+
+
+def test_a_checkpoint_that_was_given_up_is_written_over_and_never_through_a_second_name(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        for number in range(1, 7):
+            write_checkpoint(writer, *iteration_events(number))
+        spare = writer.loop.checkpoints / ".spare"
+        again, mine = spare.stat().st_ino, project.root / "mine"
+        write_checkpoint(writer, *iteration_events(7))
+        assert writer.loop.checkpoint(7).stat().st_ino == again
+        mine.write_text("not yours")
+        spare.unlink()
+        spare.hardlink_to(mine)
+        write_checkpoint(writer, *iteration_events(8))
+        assert mine.read_text() == "not yours"
+        assert read_checkpoint(writer.loop, 8).state.iteration

@@ -27,7 +27,8 @@ class Verbs(click.Group):
         command = importlib.import_module(f"untilproven.cli.{cmd_name}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"untilproven.cli.{cmd_name}.command is not a command")
-        gc.enable()
+        if cmd_name not in verbs.LOAD_MORE:
+            gc.enable()
         return command
 
     def resolve_command(

@@ -1,5 +1,6 @@
 """What `run`, `resume` and `demo` share: a loop that runs in front of the user, or behind."""
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -10,7 +11,6 @@ from untilproven.errors import NoSlot, RalphError
 from untilproven.model.events import Entry, LoopAdopted, LoopStarted
 from untilproven.model.plan import Allowance
 from untilproven.runtime import starting
-from untilproven.runtime.detach import Ready, detached
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
@@ -43,6 +43,8 @@ def _start(project: Project, begin: Callable[[], LoopWriter], view: View, *, det
     if not detach:
         return _run(project, begin(), view)
 
+    from untilproven.runtime.detach import Ready, detached  # noqa: PLC0415  most loops run in front of the user
+
     def work(ready: Ready) -> int:
         writer = begin()
         ready(writer.state.loop_id, writer.loop.path / "run.log")
@@ -59,6 +61,8 @@ def _start(project: Project, begin: Callable[[], LoopWriter], view: View, *, det
 
 def _run(project: Project, writer: LoopWriter, view: View) -> int:
     watcher = console.for_terminal(sys.stdout, as_json=view.as_json, verbose=view.verbose, quiet=view.quiet)
+    gc.freeze()  # all of the program is loaded by now, and none of it is garbage
+    gc.enable()
     with starting.driving(project, writer, watchers=(watcher,)) as driver:
         for entry in _opening(writer):
             watcher.happened(entry, writer.state)
@@ -70,7 +74,9 @@ def _opening(writer: LoopWriter) -> list[Entry]:
     opening: list[Entry] = []
     for found in scan(writer.loop.journal, writer.loop.loop_id):
         if isinstance(found, Entry):
-            opening = [found] if isinstance(found.event, LoopStarted | LoopAdopted) else [*opening, found]
+            if isinstance(found.event, LoopStarted | LoopAdopted):
+                opening.clear()
+            opening.append(found)
     return opening
 
 

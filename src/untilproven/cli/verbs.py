@@ -26,6 +26,10 @@ THE_REST: dict[str, str] = {
 
 ALL = {**EVERYDAY, **THE_REST}
 
+LOAD_MORE = frozenset({"run", "resume", "demo"})
+"""Verbs that load most of what they need once they know what was asked; they turn the collection of garbage on
+again themselves."""
+
 HELP = """\
 Usage: ralph "what is to be done" [OPTIONS]
        ralph VERB [OPTIONS]

@@ -14,12 +14,14 @@ import select
 import signal
 import socket
 import time
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from untilproven.process import kernel, leftovers, sweep, table
 from untilproven.process.lookup import Order
 from untilproven.process.table import Process
-from untilproven.process.walls import Walls, enter
+
+if TYPE_CHECKING:
+    from untilproven.process.walls import Walls
 
 INTERRUPT, TERMINATE, KILL = b"i", b"t", b"k"
 """What the runner may ask for, a byte each. The end of that pipe asks for KILL."""
@@ -41,7 +43,7 @@ class Pipes(NamedTuple):
     stderr: int
 
 
-def keep(orders: int, marker: str, runner: int, walls: Walls | None) -> NoReturn:
+def keep(orders: int, marker: str, runner: int, walls: "Walls | None") -> NoReturn:
     """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
     try:
         gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
@@ -80,8 +82,10 @@ def send_order(orders: socket.socket, order: Order, pipes: Pipes) -> None:
     socket.send_fds(orders, [b"o"], list(pipes))
 
 
-def _wall_in(walls: Walls) -> str:
+def _wall_in(walls: "Walls") -> str:
     """Why there is no room; then nothing is ever started."""
+    from untilproven.process.walls import enter  # noqa: PLC0415  loaded already by whoever made the walls
+
     try:
         enter(walls)
     except OSError as error:

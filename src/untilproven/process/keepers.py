@@ -7,11 +7,14 @@ import socket
 import time
 import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from untilproven.process import adoption
 from untilproven.process.keeper import Pipes, keep, send_order
 from untilproven.process.lookup import Order
-from untilproven.process.walls import Walls
+
+if TYPE_CHECKING:
+    from untilproven.process.walls import Walls
 
 _ALL_SIGNALS = signal.valid_signals()
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -20,7 +23,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Keeper:
     """A keeper process, seen from the runner."""
 
-    def __init__(self, marker: str, walls: Walls | None = None) -> None:
+    def __init__(self, marker: str, walls: "Walls | None" = None) -> None:
         self.marker = marker
         self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
@@ -54,7 +57,7 @@ class Stable:
     """Where a keeper whose program has ended waits for the next one: a fork of the runner is not cheap, and a room
     costs more. Closing it lets them go, and with them what was built around them."""
 
-    def __init__(self, walls: Walls | None = None) -> None:
+    def __init__(self, walls: "Walls | None" = None) -> None:
         self._walls = walls
         self._idle: dict[str, Keeper] = {}
         self.open = True
@@ -96,7 +99,7 @@ def kept() -> Iterator[None]:
             COMMON.close()
 
 
-def _fork(orders: int, marker: str, walls: Walls | None) -> int:
+def _fork(orders: int, marker: str, walls: "Walls | None") -> int:
     """Fork with all signals blocked, so that none of the runner's handlers ever runs in the keeper."""
     adoption.expect_orphans()
     runner = os.getpid()

@@ -4,14 +4,17 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untilproven.contract import Output, Ran, Supervision
 from untilproven.model.program import Ending, Grades, Limits, Stream
 from untilproven.process.keepers import COMMON, Stable
 from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
-from untilproven.process.walls import Walls
 from untilproven.process.watch import run
+
+if TYPE_CHECKING:
+    from untilproven.process.walls import Walls
 
 _GRADES_OF_A_CHECK = Grades(interrupt=0, terminate=1.0)
 
@@ -88,7 +91,7 @@ class DirectoryRoom:
 class WalledRoom(DirectoryRoom):
     """A directory within walls. They stand from the first program until the room is closed."""
 
-    def __init__(self, root: Path, supervision: Supervision, env: Mapping[str, str], walls: Walls) -> None:
+    def __init__(self, root: Path, supervision: Supervision, env: Mapping[str, str], walls: "Walls") -> None:
         super().__init__(root, supervision, env)
         self._stable = Stable(walls)
 

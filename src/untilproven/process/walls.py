@@ -30,6 +30,9 @@ class Layer(NamedTuple):
     """What is seen beneath, the topmost first."""
     upper: str
     work: str
+    renames: bool = False
+    """Whether directories from beneath can be renamed, where the kernel allows it: then a rename can also bring what
+    is hidden out from under its cover in a later room, unless what lies above it is `shared`."""
 
 
 class Walls(NamedTuple):
@@ -41,7 +44,9 @@ class Walls(NamedTuple):
     hidden: tuple[str, ...] = ()
     """Directories and files that are empty inside; those that do not exist are left alone."""
     shared: tuple[str, ...] = ()
-    """Directories that can be written to as they are."""
+    """Directories that can be written to as they are, and that cannot be renamed or removed."""
+    readonly: tuple[str, ...] = ()
+    """Within a layer, what cannot be written to; what does not exist is left alone."""
     network: bool = True
 
 
@@ -62,6 +67,8 @@ def enter(walls: Walls) -> None:
     if first:
         _wait_for(first)
     kernel.signal_when_parent_dies(signal.SIGKILL)
+    # What is run inside is of the same user: it shall neither take over nor look into the one that started it.
+    kernel.prctl(_PR_SET_DUMPABLE, 0)
     _build(walls, privileged=not uid)
     _give_up_power()
 
@@ -77,13 +84,15 @@ def _wait_for(first: int) -> None:
 def _build(walls: Walls, *, privileged: bool) -> None:
     _mount(None, "/", flags=_RECURSIVE | _PRIVATE)
     # Seen before anything is mounted over them, and after the namespace is ours: a layer takes no other's mounts.
-    layers = [_options(layer) for layer in walls.layers]
+    opened: list[int] = []
+    layers = [_options(layer, opened) for layer in walls.layers]
     _mount(walls.temporary, "/tmp", flags=_BIND)  # noqa: S108  it is the room's own
-    options = ",redirect_dir=on" if privileged else ",userxattr"
     for layer, places in zip(walls.layers, layers, strict=True):
         os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module; it may lie under /tmp
-        _mount("overlay", layer.target, "overlay", data=places + options)
-    for path in walls.shared:
+        _mount("overlay", layer.target, "overlay", data=places + _manner(layer, privileged=privileged))
+    for fd in opened:
+        os.close(fd)  # through them one would see what is hidden
+    for path in (*walls.shared, *(path for path in walls.readonly if os.path.exists(path))):  # noqa: PTH110
         _mount(path, path, flags=_BIND | _RECURSIVE)
     _hide(walls.hidden)
     _make_devices()
@@ -97,21 +106,30 @@ def _build(walls: Walls, *, privileged: bool) -> None:
             _protect(path, recursive=True)
 
 
-def _options(layer: Layer) -> str:
+def _options(layer: Layer, opened: list[int]) -> str:
     """By number, not by name: names have other meanings once the first layer is there, and may hold a comma."""
-    below = ":".join(_opened(path) for path in layer.lower)
-    return f"lowerdir={below},upperdir={_opened(layer.upper)},workdir={_opened(layer.work)}"
+    lower, (upper, work) = layer.lower, (_opened(path, opened) for path in (layer.upper, layer.work))
+    below = ":".join(_opened(path, opened) for path in lower)
+    return f"lowerdir={below},upperdir={upper},workdir={work}"
 
 
-def _opened(path: str) -> str:
-    return f"/proc/self/fd/{os.open(path, os.O_PATH | os.O_CLOEXEC)}"
+def _opened(path: str, opened: list[int]) -> str:
+    opened.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
+    return f"/proc/self/fd/{opened[-1]}"
+
+
+def _manner(layer: Layer, *, privileged: bool) -> str:
+    """Whoever reads a layer later finds every file whole in it, whatever this kernel's defaults are."""
+    if not privileged:
+        return ",userxattr,index=off"
+    return f",redirect_dir={'on' if layer.renames else 'nofollow'},metacopy=off,index=off"
 
 
 def _hide(paths: tuple[str, ...]) -> None:
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112  the keeper loads no module
             _mount("tmpfs", path, "tmpfs", flags=_NOSUID | _NODEV | _NOEXEC, data="size=4k,mode=555")
-        elif os.path.lexists(path) and not os.path.islink(path):  # noqa: PTH114
+        elif os.path.exists(path):  # noqa: PTH110
             _mount("/dev/null", path, flags=_BIND)
 
 
@@ -178,7 +196,7 @@ def _write(path: str, text: str) -> None:
         os.close(fd)
 
 
-_PR_CAPBSET_DROP, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 24, 22, 38, 47
+_PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 4, 24, 22, 38, 47
 _AMBIENT_CLEAR_ALL, _FILTER, _LAST_CAPABILITY = 4, 2, 63
 _CAPABILITY_VERSION = 0x20080522
 
@@ -198,7 +216,9 @@ def _give_up_power() -> None:
 
 _MACHINES = {"x86_64": (0xC000003E, 272, 56, 435), "aarch64": (0xC00000B7, 97, 220, 435)}
 """The audit architecture, and the numbers of unshare, clone and clone3."""
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_X32 = 0x40000000
+"""From here on, on x86_64, the same calls once more under other numbers."""
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38
 
@@ -215,6 +235,7 @@ def _forbid_namespaces() -> None:
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, 0),  # the number of the call
+        (_AT_LEAST, 7, 0, _X32),
         (_EQUAL, 5, 0, clone3),
         (_EQUAL, 1, 0, unshare),
         (_EQUAL, 0, 2, clone),

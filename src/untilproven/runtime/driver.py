@@ -21,17 +21,18 @@ from untilproven.model.hooks import Anomaly
 from untilproven.model.program import Stop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
-from untilproven.runtime import attempt, checking, closing
+from untilproven.runtime import attempt, checking
 from untilproven.runtime.hooks import Hooks, task_of
 from untilproven.runtime.wishes import Wishes
 from untilproven.store import clock
-from untilproven.store.checkpoints import write_checkpoint
 from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
 
 _NAP = 0.5
+_PATIENCE = 0.1
+"""Seconds for which state.json may stand while iterations go by faster."""
 
 
 class Cast(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +61,7 @@ class Driver:
         self._points: tuple[Point, ...] = ()
         self.hooks_task = task_of(writer.state)
         writer.listener = self._hear
+        writer.patience = _PATIENCE
 
     @property
     def state(self) -> LoopState:
@@ -121,17 +123,22 @@ class Driver:
             case commands.RollBack(iteration=number) | commands.Park(iteration=number):
                 self._settle(move.events)
                 self.cast.workspace.discard(number)
-            case commands.Deliver():
-                return closing.deliver(self, move.events)
+            case commands.Deliver() | commands.Finish():
+                return self._end(move)
             case commands.Pause():
                 self._pause(move.command)
             case commands.SleepUntil(at=at):
                 self._sleep(at)
-            case commands.Finish():
-                return closing.finish(self, move.command, move.events)
             case commands.Leave(exit_code=code):
                 return code
         return None
+
+    def _end(self, move: commands.Move) -> int:
+        from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
+
+        if isinstance(move.command, commands.Finish):
+            return closing.finish(self, move.command, move.events)
+        return closing.deliver(self, move.events)
 
     def _settle(self, happened: tuple[events.Event, ...]) -> None:
         """The step that must survive: from here on the iteration counts, and a kill only delays what follows."""
@@ -139,6 +146,8 @@ class Driver:
         counted = any(isinstance(event, events.IterationFinished) and event.counted for event in happened)
         interval = (self.state.configuration or LoopConfiguration()).checkpoint_interval
         if counted and (self.state.iteration + 1) % interval == 0:
+            from untilproven.store.checkpoints import write_checkpoint  # noqa: PLC0415  not before the agent's first turn
+
             write_checkpoint(self.writer, *happened)
         else:
             self.writer.record(*happened)

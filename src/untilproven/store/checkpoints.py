@@ -27,6 +27,9 @@ from untilproven.store.writer import LoopWriter
 
 UNPACKED_LIMIT = 64 * files.MIB
 _NAME = re.compile(r"iteration-([0-9]+)\.json\.gz", re.ASCII)
+_SPARE = ".spare"
+"""The last one that was given up, to be written over by the next."""
+
 _SHORT = 10
 _LISTS = (
     "iteration_history",
@@ -61,7 +64,7 @@ def write_checkpoint(
     files.refuse_link(writer.loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     # It comes before the journal's line, so that the line never names a file that is not there.
-    files.replace(path, _packed(checkpoint), durable=False)
+    files.replace(path, _packed(checkpoint), durable=False, spare=writer.loop.checkpoints / _SPARE)
     recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
     try:
         writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))
@@ -102,7 +105,7 @@ def prune(loop: LoopDirectory, *, best: int | None, time: clock.Clock = clock.no
     given_up = [gone.iteration for gone in expired if not _spared(loop, gone.iteration)]
     for number in given_up:
         with files.explained(loop.checkpoints):
-            loop.checkpoint(number).unlink(missing_ok=True)
+            loop.checkpoint(number).replace(loop.checkpoints / _SPARE)
     return given_up
 
 

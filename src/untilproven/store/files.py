@@ -44,17 +44,23 @@ def append_to(path: Path) -> BinaryIO:
     return os.fdopen(fd, "ab")
 
 
-def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = False) -> None:
+def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = False, spare: Path | None = None) -> None:
     """Put a file in place atomically. The caller holds the lock that makes it the only writer.
 
-    `durable` also survives a power cut; what can be derived again from the journal need not.
+    `durable` also survives a power cut; what can be derived again from the journal need not. `spare` is a file that
+    nobody needs any more: writing over it is quicker than making a new one.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
+    name, temporary = (
+        str(path),
+        f"{path.parent}/.{path.name}.tmp",
+    )  # text, because a running loop does this all the time
     with explained(path):
         try:
             with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
-            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+                os.unlink(temporary)  # noqa: PTH108
+            fd = _opened_again(spare, temporary) if spare else -1
+            if fd < 0:
+                fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             try:
                 write_all(fd, data)
                 if durable:
@@ -63,13 +69,31 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
                 os.close(fd)
             if keep_previous:
                 _keep(path)
-            temporary.replace(path)
+            os.replace(temporary, name)  # noqa: PTH105
         except OSError:
             with contextlib.suppress(OSError):
-                temporary.unlink()
+                os.unlink(temporary)  # noqa: PTH108
             raise
         if durable:
             sync_directory(path.parent)
+
+
+def _opened_again(spare: Path, temporary: str) -> int:
+    """The spare file under its new name, empty; -1 if there is none, or somebody else has a name for it too."""
+    try:
+        os.rename(spare, temporary)  # noqa: PTH104
+        fd = os.open(temporary, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        return -1
+    found = os.fstat(fd)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+        os.ftruncate(fd, 0)
+        return fd
+    os.close(fd)
+    os.unlink(temporary)  # noqa: PTH108
+    return -1
 
 
 def _keep(path: Path) -> None:

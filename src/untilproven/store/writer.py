@@ -52,9 +52,12 @@ class LoopWriter:
         self._time = clock_
         self._iteration: list[events.Entry] = []
         self._state_is_good = self._state_is_behind = False
-        self._kept_previous = 0.0
+        self._kept_previous = self._state_written = float("-inf")
         self.listener: Callable[[events.Entry, LoopState], None] = lambda _entry, _state: None
         """Told of every line that was recorded, with the state it led to."""
+        self.patience = 0.0
+        """Seconds after which state.json is written again at the earliest: a loop that turns fast would do little
+        else. For somebody who calls `catch_up` often."""
         self.behind: RalphError | None = None
         """Why the derived files could not follow the journal at the last step; the next one tries again."""
 
@@ -65,9 +68,10 @@ class LoopWriter:
         return self._state
 
     def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
-        """Remember what happened. When this returns it is in the journal. If `durable`, it survives a power cut and
-        stands in state.json; if not, `catch_up` or the next durable step brings state.json along, and readers look
-        at the journal until then. An event that may not follow is refused and leaves no trace.
+        """Remember what happened. When this returns it is in the journal, and survives a power cut if `durable`.
+
+        A durable step brings state.json along, unless whoever writes has `patience`; `catch_up` makes up for that,
+        and readers look at the journal until then. An event that may not follow is refused and leaves no trace.
         """
         entries = self._journal.entries(self._time(), *happened)
         state = self._applied(entries)
@@ -77,7 +81,7 @@ class LoopWriter:
         self.behind = None
         self._state_is_behind = True
         try:
-            if durable:
+            if durable and time.monotonic() - self._state_written >= self.patience:
                 self.write_state(keep_previous=self._previous_is_old())
             for entry in entries:
                 self._note(entry)
@@ -144,6 +148,7 @@ class LoopWriter:
         with open_registry(self.directory, time=self._time) as registry:
             self._in(registry, wanted=change.to in REGISTERED)
             state = self.record(*before, change, *after)
+            self.catch_up()
             if any(entry.loop_id == state.loop_id for entry in registry.active):
                 if state.status in REGISTERED:
                     registry.update_heartbeat(state)
@@ -218,6 +223,7 @@ class LoopWriter:
         """Bring state.json in line with the journal, which can make it again if it is lost."""
         files.replace(self.loop.state, wire.encode(self.state) + b"\n", durable=False, keep_previous=keep_previous)
         self._state_is_good, self._state_is_behind = True, False
+        self._state_written = time.monotonic()
 
     def _note(self, entry: events.Entry) -> None:
         """Gather the running iteration, and write its record when it ends."""

@@ -1,0 +1,68 @@
+"""Can a room be built here? Found out by building one."""
+
+import errno
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from untilproven.contract import Supervision
+from untilproven.errors import RalphError
+from untilproven.process.room import WalledRoom
+from untilproven.process.walls import Layer, Walls
+from untilproven.store.vouch import user_state
+from untilproven.workspace.overlay.place import make, make_layer, make_temporary
+from untilproven.workspace.overlay.removal import remove
+
+_SECONDS = 20.0
+_EXPLAINED = {
+    os.strerror(errno.EPERM): "the kernel or a security policy does not let you build rooms; on Ubuntu see"
+    " kernel.apparmor_restrict_unprivileged_userns, in a container ask for more rights",
+    os.strerror(errno.ENOSPC): "user.max_user_namespaces is used up or 0: sysctl user.max_user_namespaces",
+}
+
+
+def available() -> str:
+    """Why no room can be built here, in a sentence; empty if one was built and held."""
+    try:
+        rooms = user_state() / "rooms"
+        make(rooms)
+        return _tried(rooms)
+    except RalphError as error:
+        return f"{error.message} ({error.hint})" if error.hint else error.message
+    except OSError as error:
+        return f"{error.strerror}: {error.filename}"
+
+
+@cache
+def _tried(rooms: Path) -> str:
+    place = Path(tempfile.mkdtemp(prefix="trial-", dir=rooms))
+    try:
+        project = place / "project"
+        project.mkdir()
+        layer = Layer(str(project), (str(project),), *make_layer(place / "layer", project))
+        make_temporary(place / "tmp")
+        room = WalledRoom(
+            project,
+            Supervision(marker=place.name),
+            {"PATH": os.defpath},
+            Walls((layer,), str(place / "tmp"), hidden=("/run",)),
+        )
+        try:
+            ran = room.run([_SHELL, "-c", ": > file"], timeout=_SECONDS)
+        finally:
+            room.close()
+        if ran.not_started:
+            return _explained(ran.not_started)
+        held = (place / "layer/upper/file").exists() and not (project / "file").exists()
+        return "" if held else f"what was written in a trial room did not stay in its layer: {ran.output.strip()}"
+    finally:
+        remove(place)
+
+
+_SHELL = "/bin/sh"
+
+
+def _explained(refusal: str) -> str:
+    more = next((told for words, told in _EXPLAINED.items() if words in refusal), "")
+    return f"{refusal} ({more})" if more else refusal

@@ -1,0 +1,145 @@
+"""Where the rooms of a loop lie: in the user's own state, out of the tree and out of every room."""
+
+import ctypes
+import os
+import stat
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from untilproven.core import naming
+from untilproven.errors import RalphError
+from untilproven.process import kernel
+from untilproven.store import files
+from untilproven.store.lock import FileLock
+from untilproven.store.vouch import user_state
+from untilproven.workspace.overlay.removal import remove
+
+_PRIVATE = 0o700
+_TEMPORARY = 0o1777
+_OVERLAYFS = 0x794C7630
+_LOCK_SECONDS = 5.0
+_SIZE_OF_STATFS = 256
+
+
+class NoPlace(RalphError):
+    """Layers cannot lie where they would have to."""
+
+    kind = "no_room"
+    exit_code = 2
+
+
+class Place:
+    """The directory of one loop's rooms."""
+
+    def __init__(self, root: Path, loop_id: str) -> None:
+        self._root = root
+        self._loop_id = loop_id
+        self._held: FileLock | None = None
+
+    @cached_property
+    def path(self) -> Path:
+        project = sha256(os.fsencode(self._root)).hexdigest()[:16]
+        return user_state() / "rooms" / project / naming.loop_id(self._loop_id)
+
+    def hold(self) -> None:
+        """Make it and keep every other process out of it: two mounts of one layer would spoil it."""
+        if self._held is not None:
+            return
+        make(self.path)
+        lock = FileLock(self.path / "lock", timeout=_LOCK_SECONDS, what=f"the room of {self._loop_id}")
+        lock.acquire()
+        self._held = lock
+
+    @property
+    def held(self) -> bool:
+        return self._held is not None
+
+    def release(self) -> None:
+        if self._held is not None:
+            self._held.release()
+            self._held = None
+
+    def iteration(self, number: int) -> Path:
+        return self.path / naming.iteration_name(number)
+
+    def iterations(self) -> dict[int, Path]:
+        """Every iteration whose layer is still here."""
+        found = {}
+        for path in self.path.iterdir():
+            word, _, number = path.name.partition("-")
+            if word == "iteration" and number.isdigit():
+                found[int(number)] = path
+        return found
+
+    @property
+    def home(self) -> Path:
+        return self.path / "home"
+
+    @property
+    def git(self) -> Path:
+        return self.path / "git"
+
+    @property
+    def temporary(self) -> Path:
+        return self.path / "tmp"
+
+    @property
+    def check(self) -> Path:
+        return self.path / "check"
+
+    def aside(self, number: int) -> Path:
+        return self.path / "conflicts" / naming.iteration_name(number)
+
+    def needed_to_go_on(self) -> list[Path]:
+        """What another process needs to go on with the loop."""
+        return [self.home, self.git, self.temporary, self.check, *self.iterations().values()]
+
+    def drop(self, path: Path) -> None:
+        """Gone at once, whenever this is killed; what is left of it goes with the next one."""
+        trash = self.path / "trash"
+        with files.explained(path):
+            remove(trash)
+            try:
+                path.rename(trash)
+            except FileNotFoundError:
+                return
+            remove(trash)
+
+
+def make(path: Path) -> None:
+    """A directory for this user alone, where layers can lie."""
+    with files.explained(path):
+        path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    if _file_system(path) == _OVERLAYFS:
+        raise NoPlace(
+            f"{path} is itself on an overlay, as in a container, and the kernel puts no layer on top of one there",
+            hint="set XDG_STATE_HOME to a directory on a volume or a tmpfs",
+        )
+
+
+def make_layer(path: Path, over: Path) -> tuple[str, str]:
+    """The two directories that a layer needs; what the upper one has stays, and its mode is what will be seen."""
+    upper, work = path / "upper", path / "work"
+    with files.explained(path):
+        path.mkdir(mode=_PRIVATE, exist_ok=True)
+        upper.mkdir(mode=_PRIVATE, exist_ok=True)
+        upper.chmod(stat.S_IMODE(over.stat().st_mode) | _PRIVATE)
+        remove(work)
+        work.mkdir(mode=_PRIVATE)
+    return str(upper), str(work)
+
+
+def make_temporary(path: Path) -> None:
+    """What is /tmp in a room, empty."""
+    with files.explained(path):
+        remove(path)
+        path.mkdir(mode=_PRIVATE, parents=True)
+        path.chmod(_TEMPORARY)
+
+
+def _file_system(path: Path) -> int:
+    answer = ctypes.create_string_buffer(_SIZE_OF_STATFS)
+    if kernel.libc().statfs(os.fsencode(path), answer) != 0:
+        return 0
+    return int(ctypes.c_long.from_buffer(answer).value)

@@ -1,0 +1,85 @@
+"""The plan of a merge: every path with what it was and what it is to be, written down before anything is touched."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from untilproven.errors import Damaged
+from untilproven.store import files
+from untilproven.workspace.overlay.beneath import Beneath, split
+from untilproven.workspace.overlay.upper import Change
+
+_WRITTEN, _BEGUN = "plan", "merging"
+_OPEN = 0o700
+_LARGEST = 1024 * files.MIB
+
+
+class Plan(msgspec.Struct, frozen=True, array_like=True, tag="merge-1"):
+    """In a file, paths are the bytes they really are."""
+
+    iteration: int
+    settled: int
+    """What was last changed before this, in nanoseconds, is known by its times."""
+    changes: dict[bytes, Change]
+    closed: dict[bytes, int]
+    """Directories of the user's tree that must be opened to be written to, with the modes they get back."""
+
+    def by_path(self) -> dict[str, Change]:
+        return {os.fsdecode(path): change for path, change in self.changes.items()}
+
+
+def plan_of(iteration: int, settled: int, changes: dict[str, Change], closed: dict[str, int]) -> Plan:
+    return Plan(
+        iteration,
+        settled,
+        {os.fsencode(path): change for path, change in changes.items()},
+        {os.fsencode(path): mode for path, mode in closed.items()},
+    )
+
+
+def closed_in(root: Path, changes: Iterable[str]) -> dict[str, int]:
+    """Directories of the user's tree that are to change inside, and forbid that even to their owner."""
+    found = {}
+    with Beneath(root) as tree:
+        for path in {split(path)[0] for path in changes} - {""}:
+            directory = tree.seen(path)
+            if directory is not None and stat.S_ISDIR(directory.st_mode) and directory.st_mode & _OPEN != _OPEN:
+                found[path] = stat.S_IMODE(directory.st_mode)
+    return found
+
+
+def save(plan: Plan, layer: Path) -> None:
+    files.replace(layer / _WRITTEN, msgspec.msgpack.encode(plan), durable=False)
+
+
+def begin(layer: Path) -> Plan:
+    """The plan of a layer, which from now on survives everything."""
+    written, begun = layer / _WRITTEN, layer / _BEGUN
+    if not begun.exists():
+        with files.explained(written):
+            fd = os.open(written, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            written.rename(begun)
+        files.sync_directory(layer)
+    return _load(begun)
+
+
+def is_begun(layer: Path) -> bool:
+    """Whether a merge was under way."""
+    return (layer / _BEGUN).exists()
+
+
+def _load(path: Path) -> Plan:
+    try:
+        return msgspec.msgpack.decode(files.read(path, _LARGEST), type=Plan)
+    except (msgspec.MsgspecError, OSError) as error:
+        raise Damaged(
+            f"{path} is not a plan of a merge: {error}",
+            hint="what the agent wrote is still beside it, in the directory `upper`",
+        ) from error
