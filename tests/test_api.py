@@ -263,11 +263,12 @@ def test_it_runs_in_any_thread_and_is_paused_and_aborted_from_another() -> None:
     assert time.monotonic() - began < 20
 
 
-def test_two_loops_run_in_two_threads() -> None:
-    loops = [
-        Loop.start(name, until=f"test -f {name}", agent_cmd=f"sleep 0.1; touch {name}", sandbox="none")
-        for name in ("one", "two")
-    ]
+def test_two_loops_run_in_two_threads(tmp_path: Path) -> None:
+    loops = []
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        agent = "sleep 0.1; touch done"
+        loops.append(Loop.start(name, directory=tmp_path / name, until="test -f done", agent_cmd=agent, sandbox="none"))
     assert [running.result().status for running in [InThread(loop) for loop in loops]] == [Status.COMPLETED] * 2
 
 

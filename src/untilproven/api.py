@@ -312,6 +312,9 @@ class _Listener:
     def tick(self) -> None:
         pass
 
+    def noted(self, words: str) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

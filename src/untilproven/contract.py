@@ -202,5 +202,8 @@ class Watcher(Protocol):
     def tick(self) -> None:
         """Time has passed: called about twice a second while something runs."""
 
+    def noted(self, words: str) -> None:
+        """Something to say that is not recorded: a wish was heard."""
+
     def close(self) -> None:
         """Nothing more comes; closing twice is fine."""

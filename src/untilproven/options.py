@@ -79,5 +79,5 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, timedelta):
         return f"{math.ceil(value.total_seconds())}s"
     if name == "until":
-        return [value] if isinstance(value, str) else list(value)
+        return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
     return value

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from process.scenes import wait_for
 from runtime.loops import Place, ended
 
 MAKE = "--until=test -s made"
@@ -20,24 +21,19 @@ def place(tmp_path: Path) -> Place:
 # Several loops
 
 
-def test_two_runs_at_once_are_two_loops_with_separate_records(place: Place) -> None:
-    def agent(name: str) -> str:
-        meet = f"touch ../here-{name}; while [ ! -e ../here-one ] || [ ! -e ../here-two ]; do sleep 0.02; done"
-        return place.script(meet, f"echo said-by-{name}; echo x > made-{name}", name=name)
-
-    with (
-        place.running("task one", agent("one"), "--until=test -s made-one") as one,
-        place.running("task two", agent("two"), "--until=test -s made-two") as two,
-    ):
-        assert [ended(one)[0], ended(two)[0]] == [0, 0]
-    first, second = sorted(place.loops(), key=lambda loop: str(place.read(loop)["task"]))
-    for loop, name in ((first, "one"), (second, "two")):
-        assert place.read(loop)["task"] == f"task {name}"
-        assert {event["loop_id"] for event in place.events("", loop)} == {loop}
-        assert [event["seq"] for event in place.events("", loop)] == list(range(1, len(place.events("", loop)) + 1))
-        said = (place.directory(loop) / "outputs" / "iteration-001.stdout.log").read_text()
-        assert said == f"said-by-{name}\n"
-        assert place.receipt(loop)["proof"] == "red-to-green"
+def test_a_second_run_on_the_same_files_is_refused_while_the_first_one_works(place: Place) -> None:
+    """Without a room, one loop would be proven by the other's work."""
+    idle = place.script("touch ../here; while [ ! -e ../go ]; do sleep 0.02; done", name="idle")
+    with place.running("task one", idle, "--until=test -s made", "--max-iterations=1") as one:
+        wait_for((place.beside / "here").exists, "the first works")
+        refused = place.run("task two", place.script("echo x > made"), "--until=test -s made")
+        assert refused.returncode == 7
+        assert "another loop works on these files without a room" in refused.stderr
+        assert len(place.loops()) == 1
+        (place.beside / "go").touch()
+        assert ended(one)[0] == 4
+    assert place.run("task two", place.script("echo x > made"), "--until=test -s made").returncode == 0
+    assert {place.read(loop)["status"] for loop in place.loops()} == {"failed", "completed"}
     assert not place.slots()
 
 

@@ -64,12 +64,23 @@ def test_the_tree_at_the_start_is_the_first_one_seen_and_stays() -> None:
         ([started(), begun(), observed()], True),
         ([started(), begun(), observed(), finished(fate=Fate.DISCARDED)], True),
         ([started(), begun(), ADOPTED], True),
-        ([started(), RUNNING], True),
-        ([started({"start_tree": "t0"})], True),
+        ([started(), ADOPTED], False),
+        ([started(), RUNNING], False),
+        ([started({"start_tree": "t0"})], False),
+        ([started({"start_tree": "t0", "touched": True})], True),
     ],
-    ids=["checks only", "agent", "failed agent", "killed agent", "human at a pause", "continued loop"],
+    ids=[
+        "checks only",
+        "agent",
+        "failed agent",
+        "killed agent",
+        "killed before",
+        "pause",
+        "continued",
+        "continued work",
+    ],
 )
-def test_the_tree_is_touched_by_whoever_is_no_check(happened: list[events.Event], touched: bool) -> None:
+def test_the_tree_is_touched_by_agents_only(happened: list[events.Event], touched: bool) -> None:
     assert course(*happened).touched is touched
 
 

@@ -36,7 +36,6 @@ def test_a_tag_in_a_fence_is_never_a_claim(promise: str, fence: str, language: s
         f"```\ncode\n```\n{TAG}",
         f"~~~\n```\n~~~\n{TAG}",
         f'The file "a.py" is fixed. {TAG}',
-        f"Don't worry: {TAG}, it's fine",
     ],
 )
 def test_spoken_tags_are_claims(text: str) -> None:
@@ -109,3 +108,23 @@ def test_a_signal_counts_only_when_switched_on_and_on_a_line_of_its_own() -> Non
     assert signalled("> LOOP_COMPLETE", every) is None
     assert signalled("    LOOP_COMPLETE", every) is None
     assert signalled("say\nLOOP_COMPLETE", every, prompt="say\nLOOP_COMPLETE") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I will say {TAG} once the tests pass, which they do not yet.",
+        f"Don't worry: {TAG}, it's fine",
+        f"user: When everything is done, say {TAG} on a line of its own.",
+        f"\x1b[2mWhen everything is done, say {TAG} on a line of its own.\x1b[0m",
+        f"<tool_result>\n{TAG}\n</tool_result>",
+        f"<function_results id='1'>\nok\n{TAG}\n</function_results>\nSo it says.",
+        f"<thinking>\n{TAG}\n</thinking>",
+    ],
+)
+def test_a_tag_that_is_spoken_about_or_in_somebody_elses_words_is_no_claim(text: str) -> None:
+    assert not promised(text, "ALL DONE")
+
+
+def test_a_tag_after_a_closed_block_is_the_agents_own() -> None:
+    assert promised(f"<tool_result>\nok\n</tool_result>\nAll green.\n**{TAG}**", "ALL DONE")

@@ -478,7 +478,7 @@ def test_a_copy_that_fails_leaves_no_loop_behind(project: Project, monkeypatch: 
     write(project, {**V2, "last_checkpoint": ".aiwg/ralph/checkpoints/iteration-001.json.gz"})
     real = files.replace
 
-    def full(path: Path, data: bytes, **how: bool) -> None:
+    def full(path: Path, data: bytes, **how: Any) -> None:
         if path.parent.name == "checkpoints":
             raise StoreFailed("no room left")
         real(path, data, **how)
@@ -495,7 +495,7 @@ def test_a_registry_that_cannot_be_written_leaves_no_loop_behind(
     write(project, HOOK)
     real = files.replace
 
-    def full(path: Path, data: bytes, **how: bool) -> None:
+    def full(path: Path, data: bytes, **how: Any) -> None:
         if path.name == "registry.json":
             raise StoreFailed("no room left")
         real(path, data, **how)

@@ -57,6 +57,8 @@ class Heard:
         self.entries.append(entry)
         self.states.append(state)
 
+    def noted(self, words: str) -> None: ...
+
     def tick(self) -> None:
         self.ticks += 1
 
@@ -181,7 +183,10 @@ def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(project: Project, w
         file.write(b"junk\n\xff\n")
     with follower(project) as one:
         list(one.poll())
-        writer.record(events.IterationStarted(iteration=1))
+        event = events.IterationStarted(iteration=1)
+        with writer.loop.journal.open("ab") as file:
+            seq = (writer.state.journal_seq or 0) + 1
+            file.write(journal.encode(events.Entry(journal.header_of(LOOP, seq, MOMENT, event), event)))
         assert said(one.poll()) == ["iteration.started"]
         assert one.unreadable == 2
 
@@ -304,6 +309,8 @@ def test_a_runner_that_is_killed_is_noticed(
     assert process.stdout.readline() == "hanging\n"
 
     class Killing(Heard):
+        def noted(self, words: str) -> None: ...
+
         def tick(self) -> None:
             super().tick()
             if self.ticks == 4:  # it was not given up while it was alive
@@ -320,6 +327,8 @@ def test_a_pause_that_nobody_sits_out_ends_the_watch(project: Project, writer: L
     stage.move(Status.PAUSED, pause_reason=PauseReason.USER)
 
     class Leaving(Heard):
+        def noted(self, words: str) -> None: ...
+
         def tick(self) -> None:
             super().tick()
             if self.ticks == 3:
@@ -348,6 +357,8 @@ def test_nobody_is_shown_anything_who_has_left(project: Project, writer: LoopWri
 
 def test_waiting_costs_nothing_to_speak_of(project: Project, writer: LoopWriter) -> None:
     class Patient(Heard):
+        def noted(self, words: str) -> None: ...
+
         def tick(self) -> None:
             super().tick()
             self.gone = self.ticks >= 4

@@ -26,7 +26,7 @@ from untilproven.watch.follow import Follower, follow, newest_loop
 def command(loop: str | None, *, last: int | None, following: bool, verbose: bool, as_json: bool) -> int:
     """Tell what happened in LOOP, or in the newest one, line by line. Exits with 1 when its journal is damaged."""
     state = here.project().state
-    seen = reader.resolve(state, loop or newest_loop(state))
+    seen = reader.view(state, loop or newest_loop(state))
     narrator = Narrator(verbose=verbose, first=False, dated=True)
     # Ctrl-C is how one stops following.
     leaving = contextlib.suppress(KeyboardInterrupt) if following else contextlib.nullcontext()

@@ -30,6 +30,7 @@ def abort() -> None:
 
 def run(argv: list[str]) -> int:
     """Carry out one command line and return its exit code."""
+    _open_closed_streams()
     match argv:
         case ["--help" | "-h"] | ["help"]:
             return _say(verbs.overview(every=False))
@@ -46,6 +47,13 @@ def run(argv: list[str]) -> int:
     from untilproven.cli.handler import handled  # noqa: PLC0415  help needs none of it
 
     return handled(argv, lambda: _act(argv))
+
+
+def _open_closed_streams() -> None:
+    """Whoever started us with a stream closed wants to hear nothing, and no file of ours may take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, PTH123  as long as the program runs
 
 
 def _say(text: str) -> int:

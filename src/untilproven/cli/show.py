@@ -29,7 +29,7 @@ _CHUNK = 64 * 1024
 def command(loop: str | None, iteration: int | None, *, prompt: bool, printed: bool, as_json: bool) -> int:
     """Show what was asked, claimed and proven in LOOP, or all about one ITERATION of it."""
     state = here.project().state
-    found = loops.one(state, loop or newest_loop(state))
+    found = loops.one(state, loop or newest_loop(state), exact=True)
     directory = found.row.view.directory
     if not prompt and not printed:
         return _loop(found, as_json=as_json) if iteration is None else _iteration(directory, iteration, as_json=as_json)

@@ -42,7 +42,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     control: Checks = {}
     start_tree: str = ""
     touched: bool = False
-    """Whether anybody but the checks can have changed the tree: an agent, or a human while the loop stood still."""
+    """Whether an agent has changed the tree, or was killed while it could: what checks leave behind is no work."""
     lap: Lap | None = None
     """The iteration under way."""
     last: Lap | None = None
@@ -51,6 +51,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     """A human has seen to what the last iteration left open, or time has: it stops the loop no more."""
     failures: int = 0
     """How many times in a row the agent failed."""
+    limited: int = 0
+    """How many times in a row the provider's limit was in the way."""
     costs: tuple[float, ...] = ()
     steps: tuple[stuck.Step, ...] = ()
     session: str = ""
@@ -67,7 +69,8 @@ def fold(course: Course, event: events.Event | None) -> Course:
     match event:
         case events.LoopStarted():
             start = str(event.state.get("start_tree", ""))
-            return replace(course, start_tree=start, touched=bool(start), costs=_usual_cost(event.state))
+            touched = bool(event.state.get("touched"))
+            return replace(course, start_tree=start, touched=touched, costs=_usual_cost(event.state))
         case events.CheckFinished():
             return _checked(course, event)
         case events.IterationStarted():
@@ -81,7 +84,7 @@ def fold(course: Course, event: events.Event | None) -> Course:
             return _finished(course, event)
         case events.LoopAdopted():
             why = "the runner was killed while you worked" if course.lap else course.discarded
-            return replace(course, lap=None, discarded=why, touched=True)
+            return replace(course, lap=None, discarded=why, touched=course.touched or course.lap is not None)
         case events.StatusChanged(to=Status.RUNNING):
             return _resumed(course)
     return course
@@ -125,6 +128,7 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         last=lap,
         pardoned=False,
         failures=course.failures + 1 if failed else 0,
+        limited=course.limited + 1 if lap.observed and lap.observed.usage_limit else 0,
         costs=(*course.costs, cost)[-REMEMBERED:] if cost is not UNSET else course.costs,
         steps=(*course.steps, _step(course, lap))[-REMEMBERED:] if event.counted else course.steps,
         discarded=_why_discarded(lap) if event.fate is Fate.DISCARDED else "",
@@ -163,4 +167,4 @@ def _resumed(course: Course) -> Course:
     last = course.last
     if last:
         last = replace(last, checks={name: check for name, check in last.checks.items() if not check.broken})
-    return replace(course, control=control, last=last, pardoned=True, failures=0, touched=True)
+    return replace(course, control=control, last=last, pardoned=True, failures=0)

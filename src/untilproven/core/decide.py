@@ -24,6 +24,9 @@ from untilproven.model.status import TERMINAL, Status
 FAILURES = 3
 """How many times in a row an agent may fail before it is called failing."""
 
+LIMITED = 5
+"""How many times in a row a usage limit may come back before a human is asked."""
+
 UNPROVEN, LIMIT, AGENT, WAITING = 1, 4, 6, 8
 
 
@@ -193,6 +196,9 @@ def _halted(state: LoopState, course: Course) -> Move | None:
         return Move(commands.Pause(reason=PauseReason.BLOCKED, words=last.observed.result.blocker))
     if how is Ending.USAGE_LIMIT:
         words = "the provider's usage limit is reached"
+        if course.limited >= LIMITED:  # whoever tells us when to go on is wrong about it
+            words = f"{words}, {course.limited} times in a row"
+            return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words))
         return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=last.observed.resume_at))
     return None
 

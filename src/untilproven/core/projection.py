@@ -88,6 +88,10 @@ def _iteration_started(state: LoopState, event: events.IterationStarted, _: even
     return replace(state, iteration_in_progress=event.iteration, start_tree=state.start_tree or event.tree)
 
 
+def _observed(state: LoopState, event: events.IterationObserved, _: events.Header) -> LoopState:
+    return replace(state, touched=True) if event.delta and not state.touched else state
+
+
 def _finding(state: LoopState, event: events.GuardFinding, header: events.Header) -> LoopState:
     pattern = DetectedPattern(
         pattern_id=event.finding.pattern_id,
@@ -237,7 +241,7 @@ _HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]]
     events.BaselineCaptured: _baseline,
     events.IterationStarted: _iteration_started,
     events.AgentEvent: _unchanged,
-    events.IterationObserved: _unchanged,
+    events.IterationObserved: _observed,
     events.GuardFinding: _finding,
     events.CheckFinished: _check,
     events.QualityScored: _unchanged,

@@ -8,6 +8,11 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"), ("‘", "’"))  # noqa: RUF001 - these very quotation marks
 _INDENT = 4
+_CLOSING = " \t\r.!*_)]"
+"""What may stand behind a claim on its line: with more behind it, a tag is spoken about, not given."""
+_NOT_OWN = "tool_result|tool_use|tool_call|function_results|function_calls|thinking|user|system|prompt"
+_BLOCK = re.compile(rf"<(/?)(?:{_NOT_OWN})\b[^>]*>", re.IGNORECASE)
+"""Marks around what is not the agent's own speech, as agents print them."""
 _LONGEST = 10_000
 """Nobody speaks in longer lines, and reading them again for each tag would take for ever."""
 
@@ -51,6 +56,13 @@ class _Page:
         self.fenced = _fenced(self.lines)
         self._solid = [row for row, line in enumerate(self.lines) if line.strip()]
 
+    def shown(self, row: int) -> bool:
+        """Whether the line stands within a block of somebody else's words."""
+        depth = 0
+        for found in _BLOCK.finditer(self.text, 0, self.starts[row]):
+            depth = max(depth - 1, 0) if found[1] else depth + 1
+        return depth > 0
+
     def row(self, at: int) -> int:
         return bisect_right(self.starts, at) - 1
 
@@ -79,6 +91,8 @@ def _spoken(page: _Page, start: int, end: int, told: _Told) -> bool:
     if page.fenced[first] or start - begin > _LONGEST or stop - end > _LONGEST:
         return False
     line, before, after = page.text[begin:end], page.text[begin:start], page.text[end:stop]
+    if after.strip(_CLOSING) or page.shown(first):
+        return False
     indent = line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_INDENT)
     if len(indent) >= _INDENT or line.lstrip().startswith(">"):
         return False

@@ -126,6 +126,7 @@ class LoopState(Record, frozen=True, kw_only=True):
     plan: Plan | UnsetType = UNSET
     allowance: Allowance | UnsetType = UNSET
     start_tree: str | UnsetType = UNSET
+    touched: bool | UnsetType = UNSET
     journal_seq: Count | UnsetType = UNSET
     iteration_in_progress: Ordinal | UnsetType = UNSET
     totals: Totals | UnsetType = UNSET

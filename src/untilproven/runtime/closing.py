@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from untilproven.core import verdict
 from untilproven.core.receipt import receipt
@@ -10,12 +11,21 @@ from untilproven.model import commands, events, wire
 from untilproven.model.receipt import Proof
 from untilproven.model.state import LoopMetrics, LoopState
 from untilproven.model.status import Status
+from untilproven.model.task import TaskStatus
 from untilproven.store import clock, files
 from untilproven.store.journal import scan
 from untilproven.store.layout import LoopDirectory
 
 if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
+
+
+_STATUS = {
+    Status.COMPLETED: TaskStatus.DONE,
+    Status.FAILED: TaskStatus.BLOCKED,
+    Status.ABORTED: TaskStatus.CANCELLED,
+}
+"""How a task ended, in source 002's words."""
 
 
 def deliver(driver: "Driver", happened: tuple[events.Event, ...]) -> int:
@@ -61,7 +71,8 @@ def _end(driver: "Driver", change: events.StatusChanged, *, exit_code: int, proo
     driver.writer.move(change, after=[finished])
     driver.wishes.granted()
     driver.tell()
-    driver.cast.hooks.on_task_end(driver.hooks_task, change.to is Status.COMPLETED)
+    ended = replace(driver.hooks_task, status=_STATUS[change.to])
+    driver.cast.hooks.on_task_end(ended, change.to is Status.COMPLETED)
 
 
 def write_receipt(

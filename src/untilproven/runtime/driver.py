@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from untilproven.contract import Agent, Check, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
-from untilproven.core.decide import decide, remaining
+from untilproven.core.decide import Wish, decide, remaining
 from untilproven.core.estimate import WINDOW, Point, estimated_completion, point
 from untilproven.core.stuck import Verdict
 from untilproven.errors import Damaged
@@ -31,8 +31,18 @@ from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
 
 _NAP = 0.5
+_LIMIT_SECONDS = 30.0
+"""How long a usage limit is waited for at least when it comes back at once; then twice as long each time."""
 _PATIENCE = 0.1
 """Seconds for which state.json may stand while iterations go by faster."""
+
+
+_ANSWERS = {
+    ("none", False): "it goes on",
+    ("pause", False): "it will pause at the end of this iteration; Ctrl-C again stops it now",
+    ("pause", True): "it is being stopped now",
+    ("abort", True): "it is being aborted",
+}
 
 
 class Cast(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +68,7 @@ class Driver:
         self._heartbeat = Heartbeat(writer)
         self._untold: list[tuple[events.Entry, LoopState]] = []
         self._reported: Verdict | None = None
+        self._heard = Wish()
         self._points: tuple[Point, ...] = ()
         self.hooks_task = task_of(writer.state)
         writer.listener = self._hear
@@ -109,6 +120,10 @@ class Driver:
     def hurry(self) -> Stop | None:
         self.tick()
         wish = self.wishes.current()
+        if wish != self._heard:
+            self._heard = wish
+            for watcher in self.cast.watchers:
+                watcher.noted(_ANSWERS[wish.do, wish.now])
         return Stop(wish.do, now=wish.do == "abort") if wish.now else None
 
     def _carry_out(self, move: commands.Move) -> int | None:
@@ -177,8 +192,13 @@ class Driver:
         self._reported = stuck
 
     def _pause(self, command: commands.Pause) -> None:
+        resume_at = command.resume_at
+        if resume_at and self.course.limited > 1:
+            # It did not help to wait until then, so we wait longer each time.
+            wait = timedelta(seconds=_LIMIT_SECONDS * 2 ** (self.course.limited - 2))
+            resume_at = max(resume_at, clock.now() + wait)
         self.writer.transition_status(
-            Status.PAUSED, reason=command.words, pause_reason=command.reason, resume_at=command.resume_at
+            Status.PAUSED, reason=command.words, pause_reason=command.reason, resume_at=resume_at
         )
         self.wishes.granted()
         self.tell()

@@ -1,5 +1,6 @@
 """From settings to a plan: which agent, which checks, within which limits."""
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from hashlib import sha256
@@ -9,9 +10,12 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from untilproven.checks import criterion
+from untilproven.checks import line as lines
 from untilproven.checks.factory import checks_for
 from untilproven.checks.find import Found, find_checks, nothing_found
+from untilproven.checks.wrappers import base, program_at
 from untilproven.config.settings import Layer, Settings
+from untilproven.core.naming import quoted
 from untilproven.errors import UsageError
 from untilproven.model.plan import Allowance, Plan, PlannedCheck
 from untilproven.model.state import LoopConfiguration, LoopState
@@ -138,11 +142,13 @@ def _agent(settings: Settings) -> tuple[str, str]:
 
 
 def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
-    lines = [criterion.read(line).command or line.strip() for line in settings.until]
-    checks_for(lines)  # a line that cannot be a check is refused here
+    asked_for = [criterion.read(line).command or line.strip() for line in settings.until]
+    checks_for(asked_for)  # a line that cannot be a check is refused here
+    for line in asked_for:
+        _refuse_nonsense(line)
     found = find_checks(project.root)
-    if lines:
-        asked = [PlannedCheck(line=line) for line in dict.fromkeys(lines)]
+    if asked_for:
+        asked = [PlannedCheck(line=line) for line in dict.fromkeys(asked_for)]
     elif found:
         asked = [_found(found[0], "until")]
     elif settings.trust_promise:
@@ -153,11 +159,30 @@ def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
     return (*asked, *(_found(one, "auto_test") for one in tests))
 
 
+def _refuse_nonsense(line: str) -> None:
+    """A line that no shell understands would be red for ever."""
+    if not set(line) & set("'\"`$&|;<>(){}\\\n"):
+        return
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    child = os.posix_spawn("/bin/sh", ["sh", "-n", "-c", line], os.environ, file_actions=quiet)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise UsageError(f"no shell understands the check {quoted(line)}", hint="look for an unclosed quote or bracket")
+
+
 def _covers(line: str, found: Found) -> bool:
     """Whether a check runs the same tests: the found command, with no more than options added."""
-    words, wanted = line.split(), found.command.split()
-    rest = words[len(wanted) :]
-    return words[: len(wanted)] == wanted and all(word.startswith("-") for word in rest)
+    ours, theirs = _runner(line), _runner(found.command)
+    return ours is not None and theirs is not None and ours[0] == theirs[0] and set(theirs[1]) <= set(ours[1])
+
+
+def _runner(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """Which program runs the tests, and the words behind it that are no options: what it is to run."""
+    parsed = lines.read(text)
+    words = [word.text for word in parsed.words] if parsed else []
+    at = program_at(words) if words else None
+    if at is None:
+        return None
+    return base(words[at]), tuple(word for word in words[at + 1 :] if not word.startswith("-"))
 
 
 def _found(one: Found, role: str) -> PlannedCheck:

@@ -1,7 +1,9 @@
 """Starting a loop, and going on with one that stopped: in place, or as a new loop that takes over."""
 
 import contextlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -9,6 +11,8 @@ from msgspec import UNSET, UnsetType
 from untilproven.agents.factory import agent_of
 from untilproven.checks.factory import checks_for
 from untilproven.contract import Watcher
+from untilproven.core.decide import bounds, spent
+from untilproven.core.limits import reached
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, IllegalTransition, RalphError
 from untilproven.model import events
@@ -29,8 +33,9 @@ from untilproven.store import files, reader
 from untilproven.store.journal import scan
 from untilproven.store.layout import LoopDirectory, Project
 from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
+from untilproven.store.lock import FileLock, is_locked
 from untilproven.store.reader import LoopView
-from untilproven.store.writer import LoopWriter, foreign
+from untilproven.store.writer import LoopWriter, foreign, open_loop
 from untilproven.workspace.factory import workspace_of
 
 SHOWN_BYTES = 4096
@@ -46,6 +51,13 @@ class NoAgent(RalphError):
     exit_code = 6
 
 
+class UsedUp(RalphError):
+    """There is nothing left of what the loop may use."""
+
+    kind = "limit"
+    exit_code = 4
+
+
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """A loop to be started."""
 
@@ -59,6 +71,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def begin(project: Project, wanted: Wanted) -> LoopWriter:
     """Register a new loop, once everything it needs is known to be there."""
     rehearse(project, wanted.plan)
+    with _tree_alone(project, wanted.plan) as alone:
+        return alone(_created(project, wanted))
+
+
+def _created(project: Project, wanted: Wanted) -> LoopWriter:
     return create_state(
         project,
         cut(wanted.task, SHOWN_BYTES),
@@ -82,6 +99,63 @@ def take_up(
     seen = reader.resolve(project.state, loop_id)
     plan = _plan(seen)
     rehearse(project, plan)
+    _refuse_if_used_up(seen.state, allowance)
+    if is_locked(project.state.loop(seen.state.loop_id).lock):
+        open_loop(project.state, seen.state.loop_id).close()  # says who runs it
+    with _tree_alone(project, plan) as alone:
+        return alone(_taken_up(project, loop_id, seen, allowance=allowance, configuration=configuration))
+
+
+@contextlib.contextmanager
+def _tree_alone(project: Project, plan: Plan) -> Iterator[Callable[[LoopWriter], LoopWriter]]:
+    """Without a room, what two loops do in one tree could not be told apart: one would be proven by the other's work.
+
+    Yields what ties the tree to the loop that gets it.
+    """
+    if plan.sandbox != "none":
+        yield lambda writer: writer
+        return
+    project.state.make()
+    name = sha256(os.fsencode(project.root)).hexdigest()[:16]
+    lock = FileLock(
+        project.state.path / f"tree-{name}.lock",
+        timeout=0.25,
+        what=f"{project.root}: another loop works on these files without a room, so it",
+    )
+    lock.acquire()
+    given = False
+
+    def to(writer: LoopWriter) -> LoopWriter:
+        nonlocal given
+        writer.hold(lock)
+        given = True
+        return writer
+
+    try:
+        yield to
+    finally:
+        if not given:
+            lock.release()
+
+
+def _refuse_if_used_up(state: LoopState, allowance: Allowance | UnsetType) -> None:
+    """A loop that ended at a limit would end there again at once, as another loop."""
+    stop = reached(bounds(allowance or state.allowance), spent(state))
+    if stop and state.status in CONTINUABLE:
+        raise UsedUp(
+            f"the limit of {stop.limit} of {state.loop_id} is used up: {stop.observed:g} of {stop.allowed:g}",
+            hint="raise it: --max-iterations, --timeout, --max-cost or --max-tokens",
+        )
+
+
+def _taken_up(
+    project: Project,
+    loop_id: str,
+    seen: LoopView,
+    *,
+    allowance: Allowance | UnsetType,
+    configuration: LoopConfiguration | None,
+) -> LoopWriter:
     task = task_of(project.state.loop(seen.state.loop_id), seen.state)
     if seen.state.status in CONTINUABLE:
         end_leftovers(seen.state.loop_id)
@@ -91,7 +165,8 @@ def take_up(
             if reader.resolve(project.state, loop_id).state.loop_id == seen.state.loop_id:
                 raise
         # Another loop has taken over, and what it came to, or who runs it, is seen by looking again.
-        return take_up(project, loop_id, allowance=allowance, configuration=configuration)
+        again = reader.resolve(project.state, loop_id)
+        return _taken_up(project, loop_id, again, allowance=allowance, configuration=configuration)
     loop = project.state.loop(seen.state.loop_id)
     writer = adopt_loop(project, seen.state.loop_id, usage=lambda unfinished: usage_in(loop.output(unfinished)))
     try:

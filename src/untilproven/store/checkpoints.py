@@ -64,7 +64,13 @@ def write_checkpoint(
     files.refuse_link(writer.loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     # It comes before the journal's line, so that the line never names a file that is not there.
-    files.replace(path, _packed(checkpoint), durable=False, spare=writer.loop.checkpoints / _SPARE)
+    try:
+        files.replace(path, _packed(checkpoint), durable=False, spare=writer.loop.checkpoints / _SPARE)
+    except StoreFailed as failure:
+        # The journal has everything that it would have, so an iteration that is done is not given up for it.
+        writer.record(*happened)
+        writer.behind = failure
+        return checkpoint
     recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
     try:
         writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))

@@ -164,9 +164,13 @@ class JournalWriter:
 
     def _still_there(self) -> None:
         """A line written to a file that nobody can find again would be lost."""
-        if not os.path.samestat(self.path.lstat(), self._file):
+        found = self.path.lstat()
+        if not os.path.samestat(found, self._file):
             self._spoilt = f"{self.path} was replaced while it was being written"
             raise StoreFailed(self._spoilt, hint="another program moved or restored the state directory")
+        if found.st_size != self._size:
+            self._spoilt = f"{self.path} was changed by another program while the loop ran"
+            raise StoreFailed(self._spoilt, hint="an agent without a room can do that; what it has is kept as it is")
 
     def _undo(self) -> None:
         try:

@@ -1,6 +1,7 @@
 """Where a project's state lives, found without running anything and without following links out of it."""
 
 import contextlib
+import os
 from functools import cached_property
 from pathlib import Path
 
@@ -180,9 +181,16 @@ def find_project(start: Path) -> Project:
     """The nearest directory upwards that looks like a project, or `start` itself."""
     start = start.resolve()
     for directory in (start, *start.parents):
+        if directory != start and _is_home(directory):
+            continue
         if any((directory / marker).exists() for marker in _MARKERS):
             return Project(directory, _main_worktree(directory) or directory)
     return Project(start, start)
+
+
+def _is_home(directory: Path) -> bool:
+    """A home directory with a state directory in it is not meant to be the project of everything below it."""
+    return str(directory) == os.environ.get("HOME", "").rstrip("/") and not (directory / ".git").exists()
 
 
 def _main_worktree(root: Path) -> Path | None:

@@ -51,6 +51,7 @@ class LoopWriter:
         self._state = state
         self._time = clock_
         self._iteration: list[events.Entry] = []
+        self._held: list[FileLock] = []
         self._state_is_good = self._state_is_behind = False
         self._kept_previous = self._state_written = float("-inf")
         self.listener: Callable[[events.Entry, LoopState], None] = lambda _entry, _state: None
@@ -184,9 +185,15 @@ class LoopWriter:
                 self._in(registry, wanted=True)
                 registry.update_heartbeat(self.state)
 
+    def hold(self, lock: FileLock) -> None:
+        """Keep another lock as long as the loop is ours."""
+        self._held.append(lock)
+
     def close(self) -> None:
         """Let others have the loop; closing twice is fine."""
         self.close_journal()
+        while self._held:
+            self._held.pop().release()
         self._lock.release()
 
     def close_journal(self) -> None:

@@ -172,9 +172,10 @@ def _overview(directory: StateDirectory, *, every: bool) -> Overview:
     return Overview(tuple(rows), tuple(damage), sum(row.registered for row in rows))
 
 
-def one(directory: StateDirectory, loop_id: str) -> Detail:
+def one(directory: StateDirectory, loop_id: str, *, exact: bool = False) -> Detail:
+    """A loop, or the one that took over from it; `exact` is that very one, to look back at."""
     directory.exists()
-    view = reader.resolve(directory, loop_id)
+    view = reader.view(directory, loop_id) if exact else reader.resolve(directory, loop_id)
     entries = {entry.loop_id: entry for entry in read_registry(directory).registry.active_loops}
     return Detail(Row(view, entries.get(view.state.loop_id)), loop_id)
 

@@ -6,16 +6,41 @@ from untilproven.contract import Workspace
 from untilproven.errors import UsageError
 from untilproven.store.layout import STATE_DIRECTORY, Project
 
+_OVERLAY = ("auto", "overlay")
+_UNPROTECTED = "--sandbox none runs the agent as you, on your files"
 
-def workspace_of(sandbox: str, project: Project) -> Workspace:
+
+def require(sandbox: str) -> None:
+    """Refuse, with the reason, what cannot be built here."""
+    if sandbox in _OVERLAY:
+        from untilproven.workspace.overlay.available import available  # noqa: PLC0415  loads all that starts programs
+
+        if reason := available():
+            raise UsageError(
+                f"--sandbox {sandbox}: no room can be built here: {reason}; nothing is run unprotected by itself",
+                hint=_UNPROTECTED,
+            )
+    elif sandbox != "none":
+        raise UsageError(
+            f"--sandbox {sandbox}: this version can build no such room, and it runs nothing unprotected by itself",
+            hint=_UNPROTECTED,
+        )
+
+
+def workspace_of(sandbox: str, project: Project, loop_id: str = "") -> Workspace:
     """The workspace the user asked for; never a weaker one in its place."""
-    if sandbox != "none":
+    if sandbox in _OVERLAY and not loop_id:
         raise UsageError(
             f"--sandbox {sandbox}: this version can build no room that protects your files, and it runs nothing"
             " unprotected by itself",
-            hint="--sandbox none runs the agent as you, on your files",
+            hint=_UNPROTECTED,
         )
-    from untilproven.workspace.plain import PlainWorkspace  # noqa: PLC0415  loads all that starts programs
+    require(sandbox)
+    if sandbox in _OVERLAY:
+        from untilproven.workspace.overlay.workspace import OverlayWorkspace  # noqa: PLC0415  the same
+
+        return OverlayWorkspace(project, loop_id, _not_the_users(project))
+    from untilproven.workspace.plain import PlainWorkspace  # noqa: PLC0415  the same
 
     return PlainWorkspace(project.root, _not_the_users(project))
 

@@ -24,6 +24,7 @@ def told(state: LoopState, control: Mapping[str, CheckFinished]) -> list[Line]:
     lines = [
         line(Piece(state.loop_id, BOLD), loud=True),
         _labelled("task", first_line(state.task or "") or "(none recorded)"),
+        _labelled("in", one_line(state.working_directory or "(not recorded)")),
     ]
     if plan:
         lines += _agent(plan)

@@ -27,6 +27,9 @@ class JsonLines:
     def tick(self) -> None:
         """Nothing happened, so there is nothing to say."""
 
+    def noted(self, words: str) -> None:
+        """Only what is recorded is told to programs."""
+
     def close(self) -> None:
         """Every line was handed over when it was written."""
 

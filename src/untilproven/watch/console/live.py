@@ -11,7 +11,7 @@ from untilproven.model.state import LoopState
 from untilproven.model.status import Status
 from untilproven.store import clock
 from untilproven.watch.console.footer import Now
-from untilproven.watch.console.lines import Line, rendered, width
+from untilproven.watch.console.lines import Line, line, rendered, width
 from untilproven.watch.console.narrator import Narrator
 from untilproven.watch.console.resources import Use, descendants_use
 from untilproven.watch.console.terminal import Terminal
@@ -49,10 +49,14 @@ class Live:
         self._now.happened(entry, state)
         self._resting = state.status not in {Status.RUNNING, Status.COMPLETING}
         self._lines += lines
-        self._draw(at_once=any(line.loud for line in lines))
+        self._draw(at_once=any(one.loud for one in lines))
 
     def tick(self) -> None:
         self._draw()
+
+    def noted(self, words: str) -> None:
+        self._lines.append(line(words, loud=True))
+        self._draw(at_once=True)
 
     def close(self) -> None:
         """Leave the lines, without the footer, and the cursor below them."""
@@ -73,7 +77,7 @@ class Live:
         if footer == self._footer and not self._lines:
             return
         room = _ROWS * columns - 1
-        lines = "".join(rendered(line, room=room, colored=self._colored) + "\n" for line in self._lines)
+        lines = "".join(rendered(one, room=room, colored=self._colored) + "\n" for one in self._lines)
         self._lines.clear()
         self._terminal.send(f"{_HIDE}{self._erased(columns)}{lines}{chr(10).join(footer)}{_SHOW}")
         self._footer = footer
@@ -82,7 +86,7 @@ class Live:
         if self._measured and self._drawn - self._looked >= _BETWEEN_MEASUREMENTS:
             self._looked, self._use = self._drawn, descendants_use()
         shown = self._now.lines(columns - 1, clock.now(), self._use)[: max(rows - 1, 1)]
-        return [rendered(line, room=columns - 1, colored=self._colored) for line in shown]
+        return [rendered(one, room=columns - 1, colored=self._colored) for one in shown]
 
     def _erased(self, columns: int) -> str:
         """Back to where the footer began; a narrower terminal has broken its lines."""

@@ -5,7 +5,7 @@ from typing import TextIO
 from untilproven.model.events import Entry
 from untilproven.model.state import LoopState
 from untilproven.watch.color import wants_color
-from untilproven.watch.console.lines import WIDEST, Line, rendered
+from untilproven.watch.console.lines import WIDEST, Line, line, rendered
 from untilproven.watch.console.narrator import Narrator
 from untilproven.watch.console.outlet import Outlet
 
@@ -27,8 +27,11 @@ class Plain:
     def tick(self) -> None:
         """A line once written does not change."""
 
+    def noted(self, words: str) -> None:
+        self._print([line(words, loud=True)])
+
     def close(self) -> None:
         self._print(self._narrator.rest())
 
     def _print(self, lines: list[Line]) -> None:
-        self._outlet.write("".join(rendered(line, room=self._room, colored=self._colored) + "\n" for line in lines))
+        self._outlet.write("".join(rendered(one, room=self._room, colored=self._colored) + "\n" for one in lines))

@@ -5,7 +5,8 @@ import errno
 import os
 import stat
 
-_ABSENT = {errno.ENODATA, errno.ENOTSUP, errno.ENOENT}
+_ABSENT = {errno.ENODATA, errno.ENOTSUP, errno.EACCES}
+"""EACCES: of a file that its mode closes; directories are opened before."""
 _SPACES = ("trusted.overlay.", "user.overlay.")
 
 

@@ -35,6 +35,7 @@ class Place:
     def __init__(self, root: Path, loop_id: str) -> None:
         self._root = root
         self._loop_id = loop_id
+        self._lock_seconds = _LOCK_SECONDS
         self._held: FileLock | None = None
 
     @cached_property
@@ -47,7 +48,7 @@ class Place:
         if self._held is not None:
             return
         make(self.path)
-        lock = FileLock(self.path / "lock", timeout=_LOCK_SECONDS, what=f"the room of {self._loop_id}")
+        lock = FileLock(self.path / "lock", timeout=self._lock_seconds, what=f"the room of {self._loop_id}")
         lock.acquire()
         self._held = lock
 

@@ -80,8 +80,8 @@ class Upper:
                 lower = below.directory_if_any(path) if self._merged[path] else None
                 descent.below(self._directory(opened, path, lower, below))
             for path, mode in reversed(self._closed):
-                parent, name = split(path)
-                os.chmod(name, mode, dir_fd=layer.directory(parent))
+                if layer.seen(path) is not None:
+                    os.chmod(split(path)[1], mode, dir_fd=layer.directory(split(path)[0]))
         return Found(self._changes, self._same, self._notes | self._reading.notes)
 
     def _directory(self, fd: int, path: str, lower: int | None, below: Beneath) -> list[str]:
@@ -92,6 +92,9 @@ class Upper:
             items = [(item.name, item.stat(follow_symlinks=False)) for item in listing]
         for name, found in items:
             here = prefix + name
+            if stat.S_ISDIR(found.st_mode) and found.st_mode & _OURS != _OURS and os.getuid():
+                self._closed.append((here, stat.S_IMODE(found.st_mode)))
+                os.chmod(name, stat.S_IMODE(found.st_mode) | _OURS, dir_fd=fd)
             if reason := self._refused(fd, name, here, found, below):
                 self._notes.add(Note(reason, here))
                 remove_below(fd, name)
@@ -129,9 +132,6 @@ class Upper:
         return any(f"{path}/".startswith(f"{own}/") or f"{own}/".startswith(f"{path}/") for own in self._guarded)
 
     def _take_directory(self, fd: int, name: str, path: str, found: os.stat_result, lower: int | None) -> None:
-        if found.st_mode & _OURS != _OURS and os.getuid():
-            self._closed.append((path, stat.S_IMODE(found.st_mode)))
-            os.chmod(name, stat.S_IMODE(found.st_mode) | _OURS, dir_fd=fd)
         beneath = seen(lower, name)
         is_directory = beneath is not None and stat.S_ISDIR(beneath.st_mode)
         self._merged[path] = is_directory and not attributes.is_opaque(fd, name)
@@ -154,7 +154,8 @@ class Upper:
         self._put(path, name, lower, entry)
 
     def _put(self, path: str, name: str, lower: int | None, ours: Entry | None) -> None:
-        base = self._base(path, name, lower)
+        replaced = self._changes.pop(path, None)
+        base = replaced.base if replaced else self._base(path, name, lower)
         if not is_same(base, ours):
             self._changes[path] = Change(base, ours)
         elif ours is not None:

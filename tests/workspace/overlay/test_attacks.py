@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/attacks.py."""
+
+import pytest
+
+from workspace.overlay.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("attacks"))
+def test_attacks(play: Play, scene: str) -> None:
+    play("attacks", scene)

@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/merging.py."""
+
+import pytest
+
+from workspace.overlay.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("merging"))
+def test_merging(play: Play, scene: str) -> None:
+    play("merging", scene)
