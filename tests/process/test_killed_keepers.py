@@ -206,3 +206,16 @@ def test_a_kept_keeper_is_not_shared_by_two_programs_at_once(tmp_path: Path) -> 
         one, two = (Program(command="read x", cwd=tmp_path, env={}, stdin=b"x", marker="kept") for _ in range(2))
         with start(one) as first, start(two) as second:
             assert table.look_up(first.pid).parent != table.look_up(second.pid).parent  # type: ignore[union-attr]
+
+
+def test_whoever_leaves_last_lets_the_kept_keepers_go_in_whatever_order_they_came(tmp_path: Path) -> None:
+    first, second = keepers.kept(), keepers.kept()
+    first.__enter__()
+    second.__enter__()
+    run_program("true", tmp_path, marker="kept")
+    first.__exit__(None, None, None)
+    assert keeper_of(os.getpid())
+    second.__exit__(None, None, None)
+    assert table.descendants(os.getpid()) == []
+    run_program("true", tmp_path, marker="kept")
+    assert table.descendants(os.getpid()) == []

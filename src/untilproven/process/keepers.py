@@ -87,15 +87,20 @@ COMMON = Stable()
 COMMON.open = False
 
 
+_users: list[object] = []
+
+
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Within this, the keepers of programs without walls are kept for the next ones."""
-    before, COMMON.open = COMMON.open, True
+    """Within this, the keepers of programs without walls are kept for the next ones; the last to leave lets them go."""
+    user = object()
+    _users.append(user)
+    COMMON.open = True
     try:
         yield
     finally:
-        COMMON.open = before
-        if not before:
+        _users.remove(user)
+        if not _users:
             COMMON.close()
 
 
