@@ -88,6 +88,7 @@ def _build(walls: Walls, *, privileged: bool) -> None:
     layers = [_options(layer, opened) for layer in walls.layers]
     _mount(walls.temporary, "/tmp", flags=_BIND)  # noqa: S108  it is the room's own
     for layer, places in zip(walls.layers, layers, strict=True):
+        _allow_again(layer.work)
         os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module; it may lie under /tmp
         _mount("overlay", layer.target, "overlay", data=places + _manner(layer, privileged=privileged))
     for fd in opened:
@@ -119,10 +120,22 @@ def _opened(path: str, opened: list[int]) -> str:
 
 
 def _manner(layer: Layer, *, privileged: bool) -> str:
-    """Whoever reads a layer later finds every file whole in it, whatever this kernel's defaults are."""
+    """Whoever reads a layer later finds every file whole in it, whatever this kernel's defaults are. Nothing waits for
+    the disk: the end of a room would otherwise write out all that anybody has written to that file system."""
+    always = ",volatile,index=off"
     if not privileged:
-        return ",userxattr,index=off"
-    return f",redirect_dir={'on' if layer.renames else 'nofollow'},metacopy=off,index=off"
+        return f"{always},userxattr"
+    return f"{always},redirect_dir={'on' if layer.renames else 'nofollow'},metacopy=off"
+
+
+def _allow_again(work: str) -> None:
+    """A layer that was mounted like this is marked, against being used after a power cut as if it were whole."""
+    mark = f"{work}/work/incompat"
+    for remove, path in ((os.unlink, f"{mark}/volatile/dirty"), (os.rmdir, f"{mark}/volatile"), (os.rmdir, mark)):
+        try:
+            remove(path)
+        except FileNotFoundError:
+            continue
 
 
 def _hide(paths: tuple[str, ...]) -> None:

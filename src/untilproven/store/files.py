@@ -144,12 +144,16 @@ def sync_directory(path: Path) -> None:
 def make_directory(path: Path, mode: int = 0o755) -> None:
     """Make a directory if it is missing; a link or a file in its place is refused."""
     with explained(path):
-        try:
-            path.mkdir(mode)
-        except FileExistsError:
-            refuse_link(path)
-            if not path.is_dir():
-                raise StoreFailed(f"{path} is in the way: a directory is needed there") from None
+        while True:
+            try:
+                return path.mkdir(mode)
+            except FileExistsError:
+                refuse_link(path)
+                if path.is_dir():
+                    return None
+                if os.path.lexists(path):
+                    raise StoreFailed(f"{path} is in the way: a directory is needed there") from None
+            # It was there and has just been removed by somebody else.
 
 
 def refuse_link(path: Path) -> None:

@@ -143,7 +143,8 @@ class OverlayWorkspace:
         self._close_rooms()
         self._exchange_of = 0
         if self._place.held:
-            remove(self._place.temporary)
+            for path in (self._place.temporary, self._place.home / "work", self._place.git / "work"):
+                remove(path)
             self._place.drop(self._place.check)
             self._place.release()
 

@@ -66,11 +66,7 @@ def a_database_that_both_sides_write_stays_the_user_s(base: Path) -> None:
         ours.execute("create table t (x)")
         ours.execute("insert into t values ('before')")
         ours.commit()
-        succeeded(
-            stage.python(
-                "import sqlite3; c = sqlite3.connect('data.db'); c.execute(\"insert into t values ('in')\"); c.commit()"
-            )
-        )
+        succeeded(stage.python(INSERT))
         ours.execute("insert into t values ('user')")
         ours.commit()
         stage.workspace.keep(1)
