@@ -64,6 +64,10 @@ class Known:
                 self._tree.apply(taken)
         self._undo = {}
 
+    def doubt(self) -> None:
+        """The user is at work in the tree: look before the next answer."""
+        self._stale_at = 0.0
+
     def new_notes(self) -> set[Note]:
         """What could not be taken in on a walk, each once."""
         new, self._notes = self._notes - self._told, set()

@@ -115,6 +115,8 @@ class OverlayWorkspace:
             merged = merge(wanted, layer / "upper", self._project.root, self._place.aside(iteration), self.step)
             self.conflicts = merged.conflicts
             self._known.decide(taken=merged.entries)
+            if merged.conflicts:
+                self._known.doubt()
         self._drop(iteration)
         self._repository.keep(iteration)
 

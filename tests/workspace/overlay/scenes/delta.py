@@ -38,6 +38,7 @@ CHANGES = {
 def every_kind_of_change_is_told_and_discarding_leaves_no_trace(base: Path) -> None:
     stage = Stage(base)
     before, tree = fingerprint(stage.root), stage.workspace.tree()
+    stage.look_no_more()
     succeeded(stage.agent(EVERYTHING))
     delta = stage.workspace.delta()
     assert told(delta) == CHANGES, told(delta)
@@ -285,6 +286,7 @@ open('bottom', 'w').write('b')
 
 def the_hash_follows_the_changes_as_a_fresh_walk_would_have_it(base: Path) -> None:
     stage = Stage(base)
+    stage.look_no_more()
     for number, script in enumerate(
         ("echo 1 > one", "mkdir e; rm one", "rmdir e; mv src lib", "rm -r lib", EVERYTHING), 1
     ):

@@ -17,6 +17,7 @@ SCRIPT = """
 def what_was_kept_is_what_the_agent_had(base: Path) -> None:
     stage = Stage(base)
     git = fingerprint(stage.root / ".git")
+    stage.look_no_more()
     succeeded(stage.agent(SCRIPT))
     tree = stage.workspace.delta().tree
     inside = stage.check(
@@ -121,6 +122,7 @@ def what_the_user_changes_meanwhile_stays_and_the_agent_s_is_kept_aside(base: Pa
     stage = Stage(base)
     stage.write("gone/by_user", "x\n")
     stage.write("kept/by_user", "x\n")
+    stage.look_no_more()
     room = stage.workspace.open(1, SUPERVISION)
     succeeded(
         room.run(

@@ -1,6 +1,7 @@
 """What every scene needs: a home, a project with all that can be in one, and a workspace on it."""
 
 import hashlib
+import math
 import os
 import stat
 import subprocess
@@ -79,6 +80,11 @@ class Stage:
 
     def check(self, command: str) -> Ran:
         return self.workspace.checking(SUPERVISION).run(command, timeout=60)
+
+    def look_no_more(self) -> None:
+        """From now on the tree is known only by what is merged and dropped."""
+        self.workspace.tree()
+        self.workspace._known._stale_at = math.inf
 
     def changes(self) -> dict[str, str]:
         return told(self.workspace.delta())
