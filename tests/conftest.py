@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,11 @@ from hypothesis import HealthCheck, settings
 
 from support import make_project
 from untilproven.store.layout import Project
+
+# Whoever runs the suite in the background may have made it deaf to these, and with it every program it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
 
 settings.register_profile(
     "suite",
