@@ -27,7 +27,7 @@ _PROGRAMS = frozenset(
 )
 _SUBJECT_FIRST = frozenset({"go", "just", "make", "node", "sh", "python", "docker", "swift", "coverage", "deno"})
 """Names that also begin an English sentence ("make sure it works"): they need a second word that looks typed."""
-_TYPED = re.compile(r"[-./:=]|\d|^(?:test|tests|check|lint|build|run|vet|compose|all|ci|verify|docs|report)$")
+_TYPED = r"[-./:=]|\d|^(?:test|tests|check|lint|build|run|vet|compose|all|ci|verify|docs|report)$"
 
 
 class Criterion(msgspec.Struct, frozen=True):
@@ -57,5 +57,5 @@ def _is_command(text: str) -> bool:
     words = [word.text for word in line.words]
     at = words.index(line.programs[-1])
     if words[at] in _SUBJECT_FIRST:
-        return len(words) > at + 1 and bool(_TYPED.search(words[at + 1]))
+        return len(words) > at + 1 and bool(re.search(_TYPED, words[at + 1]))
     return True

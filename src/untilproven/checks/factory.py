@@ -8,11 +8,9 @@ from msgspec import UNSET
 
 from untilproven.checks import criterion
 from untilproven.checks.command import CommandCheck
-from untilproven.checks.file_exists import FileExistsCheck
 from untilproven.checks.find import find_checks, nothing_found
 from untilproven.checks.runners.known import is_test_runner
 from untilproven.checks.tests import TestsCheck
-from untilproven.checks.validate import ValidateCheck
 from untilproven.contract import Check
 from untilproven.errors import UsageError
 from untilproven.model.task import Command, Completion, Explicit, FileExists, TestPassing, Validate
@@ -29,6 +27,9 @@ def check_of(completion: Completion, *, task_id: str, root: Path) -> Check | Non
         raise UsageError(
             f"the task id {task_id!r} cannot be given to a program", hint="take the NUL out of tasks.jsonl"
         )
+    from untilproven.checks.file_exists import FileExistsCheck  # noqa: PLC0415  only tasks of the queue have these
+    from untilproven.checks.validate import ValidateCheck  # noqa: PLC0415
+
     match completion:
         case FileExists(path=path):
             return FileExistsCheck(path)

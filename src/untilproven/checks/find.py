@@ -13,8 +13,8 @@ from untilproven.errors import UsageError
 
 _LOOKED_AT = 2_000
 _PACKAGE_MANAGERS = (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"))
-_CTEST = re.compile(r"\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE)
-_MAKE_TARGET = re.compile(r"^(test|check)\s*:(?!=)", re.MULTILINE)
+_CTEST = r"(?i)\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)"
+_MAKE_TARGET = r"(?m)^(test|check)\s*:(?!=)"
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -96,7 +96,8 @@ def _compiled(root: Path) -> Iterator[Found]:
         yield Found("./gradlew test" if "gradlew" in present else "gradle test", "build.gradle is here")
     if any(name.endswith((".sln", ".slnx", ".csproj", ".fsproj")) for name in present):
         yield Found("dotnet test", "a .NET project is here")
-    if _CTEST.search(text_of(root / "CMakeLists.txt") or ""):
+    listed = text_of(root / "CMakeLists.txt")
+    if listed and re.search(_CTEST, listed):
         yield Found("cmake -B build && cmake --build build && ctest --test-dir build", "CMakeLists.txt enables testing")
 
 
@@ -112,7 +113,7 @@ def _scripted(root: Path) -> Iterator[Found]:
 
 def _drivers(root: Path) -> Iterator[Found]:
     for name in ("GNUmakefile", "makefile", "Makefile"):
-        for target in sorted(set(_MAKE_TARGET.findall(text_of(root / name) or "")), reverse=True):
+        for target in sorted(set(re.findall(_MAKE_TARGET, text_of(root / name) or "")), reverse=True):
             yield Found(f"make {target}", f"{name} has the target {target}")
     if "[testenv" in (text_of(root / "tox.ini") or ""):
         yield Found("tox", "tox.ini has test environments")

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 DEEPEST = 32
 _MARKS = frozenset("=.,{}[]\n")
 # No possessive quantifiers, although they would read better: Python 3.11 before 3.11.5 gets them wrong.
-_PIECE = re.compile(
-    r"""
+_PIECE = r"""(?x)
       (?P<blank> [ \t\r]+ | \#[^\n]* )
     | (?P<piece> \"{3} [^"\\]* (?: (?: \\[\s\S] | "(?!") | ""(?!") ) [^"\\]* )* "{3,5}
                | '{3}  [^']*   (?: (?: '(?!') | ''(?!') ) [^']* )* '{3,5}
@@ -20,9 +19,7 @@ _PIECE = re.compile(
                | [A-Za-z0-9_+:-]+
                | [=.,{}\[\]\n] )
     | (?P<wrong> [\s\S] )
-    """,
-    re.VERBOSE,
-)
+"""
 KeyPath = tuple[str, ...]
 
 
@@ -43,7 +40,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 def _pieces(text: str) -> Iterator[tuple[str, int]]:
     """Stops at the first thing that TOML does not have; `tomllib` will say what it is."""
     line = 1
-    for found in _PIECE.finditer(text):
+    for found in re.finditer(_PIECE, text):
         piece = found.group()
         if found.lastgroup == "piece":
             yield piece, line

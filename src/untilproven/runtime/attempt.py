@@ -8,7 +8,6 @@ from msgspec import UNSET, UnsetType
 
 from untilproven.contract import Delta, Supervision, Turn, Worked
 from untilproven.core import prompt, telling
-from untilproven.core.promise import promised
 from untilproven.core.text import cut, text
 from untilproven.model import events
 from untilproven.model.iteration import Action, Complete, Failed
@@ -171,6 +170,8 @@ class _Attempt:
         return self._meter.over if because.startswith("asked") else because
 
     def _claim(self, told: str, worked: Worked) -> str | UnsetType:
+        from untilproven.core.promise import promised  # noqa: PLC0415  not loaded before the agent's first turn
+
         promise = self._driver.course.plan.promise
         if promise and promised(worked.said, promise, prompt=told):
             return cut(f"<promise>{promise}</promise>", _CLAIM_BYTES)

@@ -6,6 +6,7 @@ It can be killed at any instant. Whoever takes over folds the journal and asks t
 import select
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from msgspec.structs import replace
 from untilproven.contract import Agent, Check, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
 from untilproven.core.decide import Wish, decide, remaining
-from untilproven.core.estimate import WINDOW, Point, estimated_completion, point
 from untilproven.core.stuck import Verdict
 from untilproven.errors import Damaged
 from untilproven.model import commands, events
@@ -29,6 +29,9 @@ from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
+
+if TYPE_CHECKING:
+    from untilproven.core.estimate import Point
 
 _NAP = 0.5
 _LIMIT_SECONDS = 30.0
@@ -176,6 +179,8 @@ class Driver:
         """When the work may be done, if the last iterations let anybody tell."""
         if not isinstance(event, events.IterationFinished) or self.course.lap is None:
             return event
+        from untilproven.core.estimate import WINDOW, estimated_completion, point  # noqa: PLC0415  not before its turn
+
         now, left = clock.now(), remaining(self.state)
         reached = point(event.iteration, now, self.course.lap.checks.values())
         self._points = (*self._points, *([reached] if reached else []))[-WINDOW:]
