@@ -3,10 +3,12 @@
 Every adapter stands behind one of these; the driver knows nothing else about them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from pathlib import Path
-from typing import Protocol
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -32,12 +34,32 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+class Exchange(NamedTuple):
+    """A directory that both sides can write to: where we find it, and where a program in the room does."""
+
+    outside: Path
+    inside: Path
+
+
 class Room(Protocol):
     """A place where a program sees a tree of files. Nothing that is run in it outlives its run."""
 
     @property
     def root(self) -> Path:
-        """The tree, as a program in the room sees it."""
+        """The tree, as a program in the room sees it. Whoever is outside looks through the room instead."""
+
+    def scratch(self) -> AbstractContextManager[Exchange]:
+        """An empty directory for one run: what a program is to find, and what it reports."""
+
+    def look(self, path: PurePosixPath) -> os.stat_result | None:
+        """What is known of a regular file of the tree as the room has it; None if there is none, or a link is on the
+        way to it."""
+
+    def read(self, path: PurePosixPath, limit: int) -> bytes | None:
+        """The same for what is in it; None also if it is larger than that."""
+
+    def find(self, pattern: str) -> list[PurePosixPath]:
+        """The regular files of the tree whose paths match, `*` within a name and `**` across directories."""
 
     def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
         """Run a program, or a line of shell, to its end. `env` is added to what the room gives every program."""
@@ -78,6 +100,23 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     """What was refused, neutralised or could not be seen; for the record and the user."""
 
 
+class Differs(NamedTuple):
+    """One path then and now."""
+
+    was_there: bool
+    is_there: bool
+
+
+class Conflict(NamedTuple):
+    """A path that the user changed while the agent worked: theirs stays."""
+
+    path: str
+    wanted: str
+    """What the agent did with it: changed or deleted."""
+    aside: Path | None
+    """Where the agent's version is kept."""
+
+
 class Workspace(Protocol):
     """The only one that touches the user's tree."""
 
@@ -89,23 +128,42 @@ class Workspace(Protocol):
     def can_discard(self) -> bool:
         """Whether what an iteration did can be taken back."""
 
-    def tree(self) -> str:
-        """A hash of the tree as the next iteration will find it."""
+    def tree(self, *, fresh: bool = False) -> str:
+        """A hash of the tree as the next iteration will find it; `fresh` looks at every file again, for the user works
+        there too."""
 
     def open(self, iteration: int, supervision: Supervision) -> AgentRoom:
         """The room in which the agent works on this iteration."""
 
+    def exchange(self, iteration: int) -> Exchange | None:
+        """A directory shared with the agent's room; None if a program in the room sees every file as we do."""
+
     def delta(self) -> Delta:
         """What has changed since the room was opened."""
 
-    def checking(self, supervision: Supervision) -> Room:
-        """A room with the candidate tree, for checks."""
+    def since_start(self) -> Mapping[str, Differs]:
+        """Every path at which the candidate differs from the tree as it was when the loop began."""
 
-    def keep(self, iteration: int) -> None:
-        """Make the iteration's changes part of the tree. Doing it again changes nothing."""
+    def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
+        """A room with the candidate tree, for checks; the paths named are as they were when the loop began, or absent
+        if they were not there."""
+
+    def keep(self, iteration: int) -> tuple[Conflict, ...]:
+        """Make the iteration's changes part of the tree; where the user changed the same, theirs stays and is returned.
+        Doing it again changes nothing."""
 
     def discard(self, iteration: int) -> None:
         """Take the iteration's changes back, where that is possible."""
+
+    def recover(self, kept: int | None) -> tuple[Conflict, ...]:
+        """At the start of a process: bring to its end what another was killed in. `kept` is the iteration that was
+        kept last."""
+
+    def close(self) -> None:
+        """At the end of a process; the loop may go on in another."""
+
+    def forget(self) -> None:
+        """The loop has ended and will not go on."""
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,9 +173,11 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     iteration: int
     prompt: str
     prompt_file: Path
-    """The same words in a file that a program in the room can read."""
+    """The same words in a file, as a program in the room finds it."""
     result_file: Path
     """Where a program in the room may write its result as JSON."""
+    result_here: Path
+    """The same file, as we find it."""
     session: str = ""
     """The agent's own session to go on with; empty for a fresh one."""
 
@@ -176,6 +236,14 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
     seconds: float = 0.0
     tests: tuple[TestResult, ...] | None = None
+    only_with: tuple[str, ...] = ()
+    """What it needs the agent's version of to pass, although that was to stay as it was."""
+    canary: Literal["", "seen", "hidden", "impossible"] = ""
+    """Whether a failing test that was planted was reported as failing."""
+    new_tests: tuple[str, ...] = ()
+    """Tests that pass now and fail on the code as it was."""
+    flaky: tuple[str, ...] = ()
+    """Tests that failed and then passed on the same tree."""
 
 
 class Check(Protocol):

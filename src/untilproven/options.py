@@ -15,6 +15,9 @@ Duration = str | timedelta
 """`"90m"`, `"8h"`, or a timedelta, in whole seconds."""
 
 
+_LISTS = frozenset({"until", "share", "env", "allow_test_edits"})
+
+
 class Limits(TypedDict, total=False):
     """What a loop may use; `resume` can raise it."""
 
@@ -25,6 +28,8 @@ class Limits(TypedDict, total=False):
     max_cost: float
     max_tokens: int
     allow_unknown_cost: bool
+    allow_test_edits: str | Sequence[str]
+    allow_dependency_changes: bool
 
 
 class Options(Limits, total=False):
@@ -41,6 +46,12 @@ class Options(Limits, total=False):
     check_timeout: Duration
     context: Literal["fresh", "continue"]
     sandbox: Literal["auto", "overlay", "shadow", "none"]
+    network: Literal["shared", "none"]
+    check_network: Literal["shared", "none"]
+    share: str | Sequence[str]
+    env: str | Sequence[str]
+    commit: bool
+    new_branch: bool
     checkpoint_interval: int
 
 
@@ -78,6 +89,6 @@ def given(options: Mapping[str, Any], known: type[Any]) -> dict[str, Any]:
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, timedelta):
         return f"{math.ceil(value.total_seconds())}s"
-    if name == "until":
+    if name in _LISTS:
         return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
     return value

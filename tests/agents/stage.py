@@ -56,6 +56,7 @@ class Stage:
             prompt=prompt,
             prompt_file=prompt_file,
             result_file=self.directory / "result.json",
+            result_here=self.directory / "result.json",
         )
 
     def play(self, agent: Agent, iteration: int = 1, prompt: str = "fix it") -> Worked:

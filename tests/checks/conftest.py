@@ -1,58 +1,108 @@
-"""A real room: a directory, and a shell in it."""
+"""Real rooms: a directory with a shell in it, and a room of layers in which an agent has worked."""
 
+import json
 import os
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from untilproven.contract import Ran, Room
+from untilproven.contract import Room, Supervision
+from untilproven.process import leftovers
+from untilproven.process.room import DirectoryRoom
+from untilproven.store.layout import find_project
+from untilproven.workspace.overlay.workspace import OverlayWorkspace
 
-
-class DirectoryRoom:
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    @property
-    def root(self) -> Path:
-        return self._root
-
-    def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
-        began = time.monotonic()
-        # The suite's own Python comes first, so that `pytest` and `python3` are there on every machine.
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        process = subprocess.Popen(
-            ["sh", "-c", command] if isinstance(command, str) else command,
-            cwd=self._root,
-            env={**os.environ, "PATH": path, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            output, timed_out = process.communicate(timeout=timeout)[0], False
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, timed_out = process.communicate()[0], True
-        code = process.returncode
-        return Ran(
-            exit_code=code if code >= 0 and not timed_out else None,
-            signal=-code if code < 0 and not timed_out else None,
-            timed_out=timed_out,
-            output=output.decode("utf-8", "replace"),
-            seconds=time.monotonic() - began,
-        )
+WRITE = """
+import json, os, pathlib
+for name, text in json.loads(os.environ["FILES"]).items():
+    path = pathlib.Path(name)
+    if text is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+"""
 
 
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
+def plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "MAKEFLAGS", "MAKELEVEL"):
         monkeypatch.delenv(name, raising=False)
+    # The suite's own Python comes first, so that `pytest` and `python3` are there on every machine.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def room(tmp_path: Path, plain_surroundings: None) -> Room:
     root = tmp_path / "project"
     root.mkdir()
-    return DirectoryRoom(root)
+    return DirectoryRoom(root, Supervision(marker=leftovers.new_marker()))
+
+
+class Place:
+    """A project as the user has it, what an agent makes of it, and rooms to check that in."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir()
+
+    def user(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def agent(self, files: Mapping[str, str | None]) -> None:
+        self.agent_runs([sys.executable, "-c", WRITE], files)
+
+    def agent_runs(self, command: str | list[str], files: Mapping[str, str | None] | None = None) -> None:
+        raise NotImplementedError
+
+    def room(self, as_it_was: Collection[str] = ()) -> Room:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class PlainPlace(Place):
+    def agent_runs(self, command: str | list[str], files: Mapping[str, str | None] | None = None) -> None:
+        assert self.room().run(command, timeout=60, env={"FILES": json.dumps(files)}).exit_code == 0
+
+    def room(self, as_it_was: Collection[str] = ()) -> Room:
+        assert not as_it_was
+        return DirectoryRoom(self.root, Supervision(marker=leftovers.new_marker()))
+
+
+class LayeredPlace(Place):
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        project = find_project(root)
+        self._supervision = Supervision(marker=leftovers.new_marker())
+        self.workspace = OverlayWorkspace(project, "ralph-check-a1b2c3d4", [PurePosixPath(".aiwg/ralph")])
+
+    def agent_runs(self, command: str | list[str], files: Mapping[str, str | None] | None = None) -> None:
+        ran = self.workspace.open(1, self._supervision).run(command, timeout=60, env={"FILES": json.dumps(files)})
+        assert ran.exit_code == 0, ran
+
+    def room(self, as_it_was: Collection[str] = ()) -> Room:
+        return self.workspace.checking(self._supervision, as_it_was)
+
+    def close(self) -> None:
+        self.workspace.close()
+
+
+@pytest.fixture(params=[PlainPlace, LayeredPlace], ids=["directory", "overlay"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, plain_surroundings: None) -> Iterator[Place]:
+    made: Place = request.param(tmp_path / "project")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def layered(tmp_path: Path, plain_surroundings: None) -> Iterator[LayeredPlace]:
+    made = LayeredPlace(tmp_path / "project")
+    yield made
+    made.close()

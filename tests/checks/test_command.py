@@ -6,7 +6,8 @@ import pytest
 
 from untilproven.checks.command import CommandCheck
 from untilproven.checks.ending import missing_inside
-from untilproven.contract import Evidence, Ran, Room
+from untilproven.contract import Evidence, Room, Supervision
+from untilproven.process.room import DirectoryRoom
 
 
 def run(room: Room, line: str, timeout: float = 60) -> Evidence:
@@ -85,12 +86,7 @@ def test_a_program_cannot_print_the_mark(room: Room) -> None:
 
 
 def test_what_a_room_could_not_start_is_broken(tmp_path: Path) -> None:
-    class Closed:
-        root = tmp_path
-
-        def run(self, *_: object, **__: object) -> Ran:
-            return Ran(not_started="no shell here")
-
-    evidence = CommandCheck("true").run(Closed(), timeout=1)
+    gone = DirectoryRoom(tmp_path / "gone", Supervision(marker=""))
+    evidence = CommandCheck("true; true").run(gone, timeout=20)
     assert evidence.broken
-    assert "no shell here" in evidence.output
+    assert f"cannot enter {tmp_path / 'gone'}" in evidence.output

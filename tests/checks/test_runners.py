@@ -4,13 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from untilproven.checks.runners.known import ask, is_test_runner
+from untilproven.checks.runners.known import Asked, ask, is_test_runner
+from untilproven.contract import Exchange, Supervision
+from untilproven.process.room import DirectoryRoom
 
-SCRATCH = Path("/scratch")
+SCRATCH = Exchange(outside=Path("/outside"), inside=Path("/scratch"))
+
+
+def found_for(line: str, root: Path, scratch: Exchange = SCRATCH) -> Asked | None:
+    return ask(line, DirectoryRoom(root, Supervision(marker="")), scratch)
 
 
 def asked(line: str, root: Path) -> str | None:
-    found = ask(line, root, SCRATCH)
+    found = found_for(line, root)
     return found.line if found else None
 
 
@@ -70,7 +76,7 @@ def test_node_is_asked_through_a_variable_that_keeps_the_users(tmp_path: Path) -
 
 
 def test_maven_files_of_this_run_are_told_by_a_fresh_suffix(tmp_path: Path) -> None:
-    first, second = (ask("mvn -B verify", tmp_path, SCRATCH) for _ in range(2))
+    first, second = (found_for("mvn -B verify", tmp_path) for _ in range(2))
     assert first
     assert second
     assert first.line != second.line

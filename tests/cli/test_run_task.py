@@ -36,8 +36,9 @@ def place(tmp_path: Path) -> Place:
         ("--loop-id", "../ralph-x-0123abcd"),
         ("--loop-id", "ralph-x-0123abcd\n"),
         ("--prompt-file", "PROMPT.md"),
-        ("--sandbox", "overlay"),
-        ("--sandbox", "auto"),
+        ("--sandbox", "cellar"),
+        ("--network", "none"),
+        ("--check-network", "none"),
     ],
     ids=" ".join,
 )

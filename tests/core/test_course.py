@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from untilproven.core.course import REMEMBERED, TOLD_BYTES, Course, fold
+from untilproven.core.course import REMEMBERED, TOLD_BYTES, Course, fold, verdict_on
 from untilproven.core.stuck import Verdict
 from untilproven.model import events
 from untilproven.model.iteration import Action, Continue, Failed, Fate, FileChange, IterationResult, Usage
@@ -192,3 +192,21 @@ def test_what_this_version_does_not_know_changes_nothing() -> None:
     known = course(begun(), observed())
     assert fold(known, None) == known
     assert fold(known, events.StatusChanged(to=Status.PAUSED)) == known
+
+
+def test_a_verdict_is_remembered_for_its_tree_until_the_loop_is_resumed() -> None:
+    one = (begun(1), observed(1, tree="t1"), checked(1, passed=True), finished(1))
+    two = (begun(2), observed(2, tree="t2"), checked(2), finished(2))
+    known = course(started(), *one, *two)
+    first, second = verdict_on(known, "t1", "check"), verdict_on(known, "t2", "check")
+    assert first
+    assert second
+    assert (first.iteration, first.passed, second.iteration, second.passed) == (1, True, 2, False)
+    assert verdict_on(known, "t3", "check") is None
+    assert verdict_on(known, "t1", "other") is None
+    assert verdict_on(course(started(), *one, *two, RUNNING), "t1", "check") is None
+
+
+def test_a_check_that_could_not_be_run_is_no_verdict_on_a_tree() -> None:
+    known = course(started(), begun(1), observed(1, tree="t1"), checked(1, broken=True), finished(1))
+    assert verdict_on(known, "t1", "check") is None

@@ -384,3 +384,71 @@ def test_progress_is_more_tests_passing_or_a_change_where_nobody_counts_them() -
         assert finished.progressed is progressed
     assert play.state.metrics
     assert play.state.metrics.successful_iterations == 2
+
+
+CONFLICT = events.GateOpened(gate_id="conflict-1", kind=events.CONFLICT, message="you changed a", iteration=1)
+
+
+def test_where_the_user_changed_the_same_file_the_loop_waits_however_green_its_checks_were() -> None:
+    play = Play().ready().iterated(passed=True).happens(CONFLICT)
+    pause = command(play.goes_on(), commands.Pause)
+    assert (pause.reason, pause.words) == (PauseReason.GATE, "you changed a")
+
+
+def test_a_runner_that_was_killed_at_a_gate_waits_at_it_again() -> None:
+    play = Play().ready().iterated(passed=True).happens(CONFLICT, events.LoopAdopted(process=PROCESS, vouch=""))
+    assert command(play.next(), commands.Pause).reason is PauseReason.GATE
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_after_a_conflict_the_tree_that_is_there_now_is_checked_before_anything_else(*, passed: bool) -> None:
+    play = Play().ready().iterated(passed=True).happens(CONFLICT)
+    play.goes_on()
+    play.happens(events.StatusChanged(to=Status.RUNNING))
+    assert command(play.next(), commands.RunChecks) == commands.RunChecks(iteration=1, checks=(CHECK,))
+    command(play.checked(1, passed=passed).next(), commands.Deliver if passed else commands.RunAgent)
+
+
+def test_a_tree_that_was_changed_after_its_checks_is_checked_again_and_then_delivered() -> None:
+    play = Play().ready().iterated(passed=True).happens(events.TreeChanged(iteration=1, tree="t2"))
+    assert command(play.next(), commands.RunChecks).iteration == 1
+    command(play.checked(1, passed=True).next(), commands.Deliver)
+    assert play.course.moved
+
+
+def test_a_tree_that_was_changed_and_is_red_now_goes_back_to_the_agent() -> None:
+    play = Play().ready().iterated(passed=True).happens(events.TreeChanged(iteration=1, tree="t2"))
+    assert command(play.checked(1, passed=False).next(), commands.RunAgent).iteration == 2
+    assert not play.iterated(2, passed=True).course.moved
+
+
+def insisting(play: Play, number: int) -> Play:
+    play.worked(number, tree=f"t{number}").checked(number, passed=False, only_with=("tests/test_a.py",))
+    play.goes_on()
+    return play
+
+
+def test_work_that_needs_other_tests_is_told_once_and_then_a_human_is_asked() -> None:
+    play = insisting(Play().ready(), 1)
+    command(play.next(), commands.RunAgent)
+    move = insisting(play, 2).goes_on()
+    assert command(move, commands.Pause).reason is PauseReason.GATE
+    assert [event.kind for event in move.events if isinstance(event, events.GateOpened)] == ["permission"]
+    assert "tests/test_a.py" in command(move, commands.Pause).words
+
+
+def test_after_a_resume_work_that_needed_other_tests_is_checked_again_and_gets_two_more_tries() -> None:
+    play = insisting(insisting(Play().ready(), 1), 2)
+    play.goes_on()
+    play.happens(events.StatusChanged(to=Status.RUNNING))
+    assert command(play.next(), commands.RunChecks).iteration == 2
+    command(play.checked(2, passed=False, only_with=("tests/test_a.py",)).next(), commands.RunAgent)
+    command(insisting(play, 3).next(), commands.RunAgent)
+    command(insisting(play, 4).next(), commands.Pause)
+
+
+def test_work_that_needed_other_tests_is_done_once_they_are_allowed() -> None:
+    play = insisting(insisting(Play().ready(), 1), 2)
+    play.goes_on()
+    play.happens(events.StatusChanged(to=Status.RUNNING))
+    command(play.checked(2, passed=True).next(), commands.Deliver)

@@ -33,8 +33,14 @@ def test_green_before_and_after_needs_both_claim_and_change(*, claimed: bool, ch
 
 
 def test_new_tests_found_by_somebody_else_are_a_proof_of_their_own() -> None:
-    verdict = judge({"check": GREEN}, {"check": GREEN}, claimed=False, changed=True, new_tests=True)
+    verdict = judge({"check": GREEN}, {"check": GREEN}, claimed=True, changed=True, new_tests=True)
     assert verdict.proof is Proof.NEW_TESTS
+
+
+def test_new_tests_alone_do_not_say_that_all_of_the_work_is_done() -> None:
+    verdict = judge({"check": GREEN}, {"check": GREEN}, claimed=False, changed=True, new_tests=True)
+    assert verdict.proof is None
+    assert "nothing is claimed" in verdict.reason
 
 
 @pytest.mark.parametrize("now", [RED, BROKEN])

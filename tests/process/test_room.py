@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -130,3 +130,47 @@ def test_what_runs_in_the_room_bears_its_marker(tmp_path: Path) -> None:
     room = DirectoryRoom(tmp_path, Supervision(marker=marker))
     room.stream("echo $RALPH_KEEPER", output=lambda _, chunk: seen.extend(chunk))
     assert seen.decode() == room.run("echo $RALPH_KEEPER", timeout=20).output == f"{marker}\n"
+
+
+def test_the_tree_is_seen_without_following_a_link_or_waiting(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    (root / "d").mkdir(parents=True)
+    (tmp_path / "secret").write_text("s")
+    (root / "d" / "a.py").write_text("a")
+    (root / "d" / "empty").touch()
+    os.mkfifo(root / "pipe")
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "up").symlink_to(tmp_path)
+    room = room_in(root)
+    found = room.look(PurePosixPath("d/a.py"))
+    assert found is not None
+    assert found.st_size == 1
+    assert room.read(PurePosixPath("d/a.py"), 1) == b"a"
+    assert room.read(PurePosixPath("d/a.py"), 0) is None
+    assert room.read(PurePosixPath("d/empty"), 0) == b""
+    for name in ("link", "up/secret", "pipe", "d", "../secret", str(tmp_path / "secret"), "", "nothing", "a\0"):
+        assert room.look(PurePosixPath(name)) is None, name
+        assert room.read(PurePosixPath(name), 9) is None, name
+    assert room.find("**") == room.find("d/*") == [PurePosixPath("d/a.py"), PurePosixPath("d/empty")]
+    assert room.find("up/*") == room.find("../*") == room.find("nothing/**") == []
+
+
+def test_a_scratch_directory_is_empty_the_same_for_both_sides_and_goes(tmp_path: Path) -> None:
+    room = room_in(tmp_path)
+    with room.scratch() as scratch:
+        (scratch.outside / "in").write_text("given")
+        ran = room.run(f"cd {scratch.inside} && cat in && mkdir closed && chmod 0 closed", timeout=20)
+        assert ran.output == "given"
+    assert not scratch.outside.exists()
+
+
+def test_a_scratch_directory_that_was_taken_away_or_swapped_does_no_harm(tmp_path: Path) -> None:
+    room = room_in(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").touch()
+    with room.scratch() as scratch:
+        room.run(f"rmdir {scratch.inside}; ln -s {tmp_path}/mine {scratch.inside}", timeout=20)
+    assert (tmp_path / "mine" / "file").exists()
+    scratch.outside.unlink()
+    with room.scratch() as scratch:
+        room.run(f"rmdir {scratch.inside}", timeout=20)

@@ -58,9 +58,11 @@ class Place:
         return ralph(*words, cwd=self.root)
 
     @contextmanager
-    def running(self, *words: str, verb: str = "run") -> Iterator["subprocess.Popen[str]"]:
+    def running(
+        self, *words: str, verb: str = "run", sandbox: str = "--sandbox=none"
+    ) -> Iterator["subprocess.Popen[str]"]:
         """`ralph run` in a process group of its own, ended with all of it when the test is over."""
-        rest = ["--sandbox=none"] if verb == "run" else []
+        rest = [sandbox] if verb == "run" and sandbox else []
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "untilproven", verb, *words, *rest],
             cwd=self.root,

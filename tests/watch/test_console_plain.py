@@ -137,7 +137,7 @@ def test_the_banner_tells_broken_from_not_there_yet_and_what_may_be_used(project
     assert page.has("  check      not there yet pytest -q: ./check.sh does not exist yet")
     assert page.has("  auto_test  broken make test (need not turn green)")
     assert page.has("  limits     1 iteration, no time limit, $5.00, 1,000 tokens")
-    assert page.has("  room       shadow: best effort")
+    assert page.has("  room       shadow, best effort: the agent works on your files, and what fails is taken back")
     assert page.has("  agent      replay, model m")
     assert page.has("billed: nobody")
     assert page.has("DONE (believed without a check)")

@@ -49,7 +49,7 @@ class CommandAgent(msgspec.Struct, frozen=True):
         return _missing(program, root)
 
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
-        forget_result(turn.result_file)
+        forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)
         voice = Voice(telling)
         ending = room.stream(
@@ -59,7 +59,7 @@ class CommandAgent(msgspec.Struct, frozen=True):
             env=surroundings(turn, self.model),
         )
         said = voice.said()
-        stated = statement.in_file(turn.result_file) or statement.in_words(said, turn.prompt) or statement.Statement()
+        stated = statement.in_file(turn.result_here) or statement.in_words(said, turn.prompt) or statement.Statement()
         tell(telling, stated)
         return Worked(
             ending=ending,

@@ -38,7 +38,7 @@ class ReplayAgent:
         return "" if os.access(sys.executable or "", os.X_OK) else "there is no Python to play the cassette with"
 
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
-        forget_result(turn.result_file)
+        forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)
         heard = _Heard(telling)
         ending = room.stream(
@@ -48,7 +48,7 @@ class ReplayAgent:
             env=surroundings(turn),
         )
         heard.finish()
-        stated = statement.in_file(turn.result_file) or statement.Statement()
+        stated = statement.in_file(turn.result_here) or statement.Statement()
         tell(telling, stated)
         return Worked(
             ending=ending,

@@ -73,7 +73,7 @@ def _python(root: Path) -> Iterator[Found]:
 
 def _node(root: Path) -> Iterator[Found]:
     package = _json(root / "package.json")
-    script = scripts.scripts(root).get("test", "")
+    script = scripts.scripts(text_of(root / "package.json")).get("test", "")
     if script and scripts.PLACEHOLDER not in script:
         manager = next((name for lock, name in _PACKAGE_MANAGERS if (root / lock).is_file()), "npm")
         yield Found(f"{manager} test", f"package.json has a test script: {script}")

@@ -1,14 +1,12 @@
-"""Files of the tree, reached without following a link and without leaving the tree."""
+"""Which file of the tree a name means; and small files that are read before there is a room."""
 
-import contextlib
-import os
-import stat
 from pathlib import Path, PurePosixPath
 
 from untilproven.errors import Damaged, Foreign, UsageError
 from untilproven.store import files
 
-_SMALL = 4 * files.MIB
+SMALL = 4 * files.MIB
+"""A file of settings that is larger is none."""
 
 
 class Outside(UsageError):
@@ -27,25 +25,9 @@ def relative(root: Path, path: str) -> PurePosixPath:
     return named
 
 
-def regular(root: Path, path: PurePosixPath) -> os.stat_result | None:
-    """What is known of a regular file; None if there is none or a link leads to it."""
-    with contextlib.ExitStack() as opened:
-        try:
-            directory = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            opened.callback(os.close, directory)
-            for part in path.parts[:-1]:
-                flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-                directory = os.open(part, flags, dir_fd=directory)
-                opened.callback(os.close, directory)
-            found = os.stat(path.name, dir_fd=directory, follow_symlinks=False)
-        except OSError:
-            return None
-    return found if stat.S_ISREG(found.st_mode) else None
-
-
 def text_of(path: Path) -> str | None:
     """What a small file says; None if it is missing, a link, or too large to be what it should be."""
     try:
-        return files.read(path, _SMALL).decode("utf-8", "replace")
+        return files.read(path, SMALL).decode("utf-8", "replace")
     except (OSError, Damaged, Foreign):
         return None

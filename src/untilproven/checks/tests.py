@@ -2,20 +2,17 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import msgspec
 
 from untilproven.checks import ending
 from untilproven.checks.command import CommandCheck
-from untilproven.checks.reports.results import PASSED, RED, Unreadable, fold
-from untilproven.checks.runners.known import Asked, ask
-from untilproven.contract import Evidence, Ran, Room, TestResult
-from untilproven.core.text import cut
+from untilproven.checks.reported import Reported, reported
+from untilproven.checks.reports.results import PASSED, RED
+from untilproven.contract import Evidence, Room, TestResult
 
 _NAMED = 5
 _MANY = 50
-_SHOWN = 256 * 1024
 
 
 class TestsCheck(msgspec.Struct, frozen=True):
@@ -35,18 +32,10 @@ class TestsCheck(msgspec.Struct, frozen=True):
         return "tests"
 
     def run(self, room: Room, *, timeout: float) -> Evidence:
-        import tempfile  # noqa: PLC0415  most checks are plain commands, and it is slow to load
-
-        with tempfile.TemporaryDirectory(prefix="ralph-report-") as scratch:
-            asked = ask(self.line, room.root, Path(scratch))
-            if asked is None:
-                return self._by_exit_code(room, timeout)
-            for path, content in asked.reporting.files:
-                path.write_bytes(content)
-            ran = room.run(asked.line, timeout=timeout)
-            if broken := ending.could_not_run(room, self.line, ran):
-                return broken
-            return self._judge(ran, asked, timeout)
+        found = reported(self.line, room, timeout=timeout)
+        if found is None:
+            return self._by_exit_code(room, timeout)
+        return ending.could_not_run(room, self.line, found.ran) or judged(found, self.grep, timeout)
 
     def _by_exit_code(self, room: Room, timeout: float) -> Evidence:
         """A script that ends in an unknown program; the task's id is passed on as source 002 has it."""
@@ -55,21 +44,20 @@ class TestsCheck(msgspec.Struct, frozen=True):
             line = f"{line} -- --grep {shlex.quote(self.grep)}"
         return CommandCheck(line).run(room, timeout=timeout)
 
-    def _judge(self, ran: Ran, asked: Asked, timeout: float) -> Evidence:
-        tests: tuple[TestResult, ...] | None
-        try:
-            tests, unread = fold(asked.reporting.read()), ""
-        except Unreadable as unreadable:
-            tests, unread = None, str(unreadable)
-        if self.grep and tests is not None:
-            tests = tuple(test for test in tests if _holds(test.name, self.grep))
-        ended = ending.why_not(ran, timeout)
-        why = unread or _why_not(tests or (), self.grep)
-        if ended and not (self.grep and not why and ran.exit_code is not None):
-            why = f"{ended}; {why}" if why else ended
-        summary = why or f"tests passed: {sum(test.outcome == PASSED for test in tests or ())}"
-        output = "\n".join((summary, *_messages(tests or ()), _printed(asked), ran.output))
-        return Evidence(passed=not why, output=output, seconds=ran.seconds, tests=tests)
+
+def judged(found: Reported, grep: str, timeout: float, *, discounted: bool = False) -> Evidence:
+    """What a run says. Its exit code counts too, unless it is `discounted` as that of a run with a test that had to
+    fail."""
+    tests = found.tests
+    if grep and tests is not None:
+        tests = tuple(test for test in tests if _holds(test.name, grep))
+    ended = "" if discounted and found.ran.exit_code is not None else ending.why_not(found.ran, timeout)
+    why = found.unread or _why_not(tests or (), grep)
+    if ended and not (grep and not why and found.ran.exit_code is not None):
+        why = f"{ended}; {why}" if why else ended
+    summary = why or f"tests passed: {sum(test.outcome == PASSED for test in tests or ())}"
+    output = "\n".join((summary, *_messages(tests or ()), found.printed, found.ran.output))
+    return Evidence(passed=not why, output=output, seconds=found.ran.seconds, tests=tests)
 
 
 def _why_not(tests: tuple[TestResult, ...], grep: str) -> str:
@@ -96,11 +84,3 @@ def _plain(text: str) -> str:
 def _messages(tests: tuple[TestResult, ...]) -> list[str]:
     red = [test for test in tests if test.outcome in RED]
     return [f"{test.outcome}: {test.name}\n{test.message}" for test in red[:_MANY]]
-
-
-def _printed(asked: Asked) -> str:
-    """What went to the report instead of to the room's output."""
-    try:
-        return cut(asked.reporting.shown(), _SHOWN) if asked.reporting.shown else ""
-    except Unreadable:
-        return ""

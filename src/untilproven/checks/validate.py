@@ -37,7 +37,7 @@ class ValidateCheck(msgspec.Struct, frozen=True):
             path = inside.relative(room.root, self.script)
         except inside.Outside as outside:
             return ending.broken(outside.message)
-        found = inside.regular(room.root, path)
+        found = room.look(path)
         if found is None:
             return ending.broken(f"{self.script} is not a regular file of the project", missing=str(path))
         if found.st_mode & stat.S_IXUSR:

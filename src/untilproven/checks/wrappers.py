@@ -24,6 +24,7 @@ _WRAPPERS: dict[tuple[str, ...], frozenset[str]] = {
     ("yarn", "exec"): frozenset(),
     ("env",): frozenset({"-u", "-C"}),
     ("time",): frozenset(),
+    ("nice",): frozenset({"-n"}),
     ("xvfb-run",): frozenset({"-s", "-n"}),
 }
 """Each with its options that take a value in the next word."""
@@ -34,17 +35,25 @@ _PYTHON_VALUES = frozenset({"-W", "-X"})
 
 def program_at(words: Sequence[str]) -> int | None:
     """Where the program that does the work stands; for `python -m NAME` that is NAME."""
+    at = past_wrappers(words)
+    if at is None:
+        return None
+    if at < len(words) and _PYTHON.fullmatch(base(words[at])):
+        at = _past_options(words, at + 1, _PYTHON_VALUES)
+        if words[at - 1] != "-m":
+            return None
+    return at if at < len(words) else None
+
+
+def past_wrappers(words: Sequence[str]) -> int | None:
+    """Where the program stands that the others run; None if that is a script of `coverage run`."""
     at = after_assignments(tuple(words))
     while wrapper := _wrapper(words, at):
         at = _past_options(words, at + len(wrapper), _WRAPPERS[wrapper])
         at += after_assignments(tuple(words[at:]))
         if wrapper == ("coverage", "run") and words[at - 1 : at] != ["-m"]:
             return None
-    if at < len(words) and _PYTHON.fullmatch(base(words[at])):
-        at = _past_options(words, at + 1, _PYTHON_VALUES)
-        if words[at - 1] != "-m":
-            return None
-    return at if at < len(words) else None
+    return at
 
 
 def base(word: str) -> str:

@@ -20,6 +20,7 @@ from untilproven.model.state import LoopConfiguration
 from untilproven.runtime import planning, starting
 from untilproven.store import files
 from untilproven.store.layout import LoopDirectory, Project, find_project
+from untilproven.workspace.factory import chosen
 
 TASK = "Make the tests of the basket pass."
 ITERATIONS = 5
@@ -64,7 +65,7 @@ def _wanted() -> starting.Wanted:
             task_hash=planning.hash_of(TASK),
             checks=(PlannedCheck(line=f"{_python()} -m unittest -q"),),
             promise=planning.PROMISE,
-            sandbox="none",
+            sandbox=_room(),
         ),
         allowance=Allowance(iterations=ITERATIONS, seconds=float(SECONDS)),
         configuration=LoopConfiguration(
@@ -72,6 +73,14 @@ def _wanted() -> starting.Wanted:
         ),
         loop_id=f"ralph-demo-{secrets.token_hex(4)}",
     )
+
+
+def _room() -> str:
+    """The best there is; where there is none, the script that plays the agent can do without."""
+    try:
+        return chosen("auto")
+    except UsageError:
+        return "none"
 
 
 def _python() -> str:

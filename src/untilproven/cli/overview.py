@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WELCOME = """\
 Nothing is running here. To begin:
   ralph demo      see it at work; no key, no network
-  ralph run       work on a task: ralph run "TASK" --until "CHECK" --agent-cmd "AGENT" --sandbox none
+  ralph run       work on a task: ralph run "TASK" --until "CHECK" --agent-cmd "AGENT"
   ralph doctor    what this machine can do
   ralph --help    everyday verbs"""
 

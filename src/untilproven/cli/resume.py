@@ -10,11 +10,12 @@ from untilproven.runtime import planning, starting
 from untilproven.store import reader
 
 LIMITS = ("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens")
+ALLOWED = ("allow_unknown_cost", "allow_test_edits", "allow_dependency_changes")
 
 
 @click.command("resume", short_help="go on with a loop that stopped")
 @click.argument("loop", shell_complete=complete_loop)
-@flags.settings_flags(BY_KEY[key] for key in (*LIMITS, "allow_unknown_cost"))
+@flags.settings_flags(BY_KEY[key] for key in (*LIMITS, *ALLOWED))
 @click.option("--detach", is_flag=True, help="go on in the background; `ralph attach LOOP` looks on")
 @click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
 @click.option("-v", "--verbose", is_flag=True, help="also show what the agent says")
@@ -23,7 +24,7 @@ def command(loop: str, *, detach: bool, as_json: bool, verbose: bool, quiet: boo
     """Go on with LOOP where it stopped: paused, killed, failed or aborted.
 
     A paused loop, and one whose process was killed, goes on in place. One that has ended is continued by a new loop
-    that keeps its history and what it has spent. Limits that are given here replace the loop's own.
+    that keeps its history and what it has spent. What is given here replaces the loop's own limits and permissions.
     """
     project = here.project()
     given = flags.given()

@@ -15,7 +15,9 @@ from untilproven.store.layout import Project
 KEYS = (
     *("until", "agent", "agent_cmd", "model", "promise", "trust_promise", "require_proof", "auto_test"),
     *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
-    *("allow_unknown_cost", "check_timeout", "context", "sandbox", "checkpoint_interval"),
+    *("allow_unknown_cost", "check_timeout", "context", "checkpoint_interval"),
+    *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
+    *("commit", "new_branch"),
 )
 """What `run` obeys; a setting of a later version is not offered before it does something."""
 

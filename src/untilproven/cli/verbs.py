@@ -14,14 +14,17 @@ THE_REST: dict[str, str] = {
     "attach": "watch a loop that runs elsewhere",
     "config": "the settings in force, and where each comes from",
     "demo": "see it at work; no key, no network",
+    "diff": "what a loop changed, line by line",
     "doctor": "what this machine can do, and what to change",
     "init": "write a ralph.toml to start from",
     "completion": "print a completion script for your shell",
     "log": "what happened in a loop",
     "migrate": "bring a legacy current-loop.json into the registry",
+    "restore": "bring the tree back to the start, or to an iteration",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",
     "trust": "allow this project's settings to run commands",
+    "verify": "run a commit's checks again, on its own tree",
 }
 
 ALL = {**EVERYDAY, **THE_REST}

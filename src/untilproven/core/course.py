@@ -56,6 +56,16 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[float, ...] = ()
     steps: tuple[stuck.Step, ...] = ()
     session: str = ""
+    moved: bool = False
+    """The tree is not the one that the last iteration's checks saw: they are run again, once."""
+    insisted: int = 0
+    """How many times in a row the work passed only with tests or dependencies that were to stay as they were."""
+    verdicts: tuple[Lap, ...] = ()
+    """The last iterations that were checked: a verdict on a tree is not computed twice."""
+    committed: bool = False
+    """The work of the last iteration is in a commit."""
+    gate: events.GateOpened | None = None
+    """What a human has to decide before the loop goes on."""
     discarded: str = ""
     """Why the iteration before was thrown away, until the agent has been told."""
 
@@ -64,7 +74,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
         return stuck.verdict(self.start_tree, self.steps)
 
 
-def fold(course: Course, event: events.Event | None) -> Course:
+def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901  one case for each kind of event
     """What is known after this event."""
     match event:
         case events.LoopStarted():
@@ -85,6 +95,14 @@ def fold(course: Course, event: events.Event | None) -> Course:
         case events.LoopAdopted():
             why = "the runner was killed while you worked" if course.lap else course.discarded
             return replace(course, lap=None, discarded=why, touched=course.touched or course.lap is not None)
+        case events.WorkCommitted():
+            return replace(course, committed=True)
+        case events.TreeChanged():
+            return _moved(course, event)
+        case events.GateOpened():
+            return _opened(course, event)
+        case events.GateDecided():
+            return replace(course, gate=None)
         case events.StatusChanged(to=Status.RUNNING):
             return _resumed(course)
     return course
@@ -127,6 +145,10 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         lap=None,
         last=lap,
         pardoned=False,
+        moved=False,
+        committed=False,
+        insisted=course.insisted + 1 if any(check.only_with for check in lap.checks.values()) else 0,
+        verdicts=(*course.verdicts, lap)[-REMEMBERED:] if lap.checks else course.verdicts,
         failures=course.failures + 1 if failed else 0,
         limited=course.limited + 1 if lap.observed and lap.observed.usage_limit else 0,
         costs=(*course.costs, cost)[-REMEMBERED:] if cost is not UNSET else course.costs,
@@ -156,6 +178,20 @@ def _why_discarded(lap: Lap) -> str:
     return "it was stopped at once"
 
 
+def _moved(course: Course, event: events.TreeChanged) -> Course:
+    last = course.last
+    if last is None or last.observed is None or last.number != event.iteration:
+        return course
+    return replace(course, moved=True, last=replace(last, checks={}, observed=replace(last.observed, tree=event.tree)))
+
+
+def _opened(course: Course, gate: events.GateOpened) -> Course:
+    """Where the user's version of a file stayed, no check has seen the tree that is there now."""
+    if course.last is None or gate.kind != events.CONFLICT:
+        return replace(course, gate=gate)
+    return replace(course, gate=gate, moved=True, last=replace(course.last, checks={}))
+
+
 def _resumed(course: Course) -> Course:
     """Somebody has seen to it: what stopped the loop is looked at again, and is no reason to stop by itself.
 
@@ -166,5 +202,15 @@ def _resumed(course: Course) -> Course:
         control = {name: check for name, check in control.items() if not check.broken}
     last = course.last
     if last:
-        last = replace(last, checks={name: check for name, check in last.checks.items() if not check.broken})
-    return replace(course, control=control, last=last, pardoned=True, failures=0)
+        settled = {name: check for name, check in last.checks.items() if not (check.broken or check.only_with)}
+        last = replace(last, checks=settled)
+    return replace(course, control=control, last=last, pardoned=True, failures=0, insisted=0, verdicts=(), gate=None)
+
+
+def verdict_on(course: Course, tree: str, check: str) -> events.CheckFinished | None:
+    """What a check said of this very tree in an earlier iteration, unless it could not be run then."""
+    for lap in reversed(course.verdicts):
+        found = lap.checks.get(check)
+        if found and not found.broken and lap.observed and lap.observed.tree == tree:
+            return found
+    return None

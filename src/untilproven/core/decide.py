@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from untilproven.core import limits, verdict
 from untilproven.core.course import Course, Lap
 from untilproven.core.ending import CONSEQUENCES, Consequence, Ending, ending
+from untilproven.core.gates import permission_gate
 from untilproven.model import commands, events
 from untilproven.model.commands import Move
 from untilproven.model.fields import PauseReason
@@ -26,6 +27,9 @@ FAILURES = 3
 
 LIMITED = 5
 """How many times in a row a usage limit may come back before a human is asked."""
+
+INSISTED = 2
+"""How many times in a row work may need what was to stay as it was before a human is asked: the agent is told once."""
 
 UNPROVEN, LIMIT, AGENT, WAITING = 1, 4, 6, 8
 
@@ -142,6 +146,8 @@ def _between(state: LoopState, course: Course, wish: Wish) -> Move:
     """No iteration is under way: end, wait, or begin the next."""
     if wish.do == "abort":
         return _aborted(Status.ABORTED)
+    if course.gate:
+        return Move(commands.Pause(reason=PauseReason.GATE, words=course.gate.message))
     done = _completed(course)
     if done:
         return done
@@ -189,17 +195,25 @@ def _halted(state: LoopState, course: Course) -> Move | None:
         return broken
     if course.failures >= FAILURES and last.finished and isinstance(last.finished.result, Failed):
         return _failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
-    if course.pardoned:
-        return _checked_again(course, last)
+    if (course.pardoned or course.moved) and (again := _checked_again(course, last)):
+        return again
+    return None if course.pardoned else _left_open(course, last, last.observed)
+
+
+def _left_open(course: Course, last: Lap, observed: events.IterationObserved) -> Move | None:
+    """What only a human, or time, can see to."""
+    if course.insisted >= INSISTED:
+        gate = permission_gate(last.number, last.checks.values())
+        return Move(commands.Pause(reason=PauseReason.GATE, words=gate.message), (gate,))
     how = how_it_ended(last)
-    if how is Ending.BLOCKED and isinstance(last.observed.result, Blocked):
-        return Move(commands.Pause(reason=PauseReason.BLOCKED, words=last.observed.result.blocker))
+    if how is Ending.BLOCKED and isinstance(observed.result, Blocked):
+        return Move(commands.Pause(reason=PauseReason.BLOCKED, words=observed.result.blocker))
     if how is Ending.USAGE_LIMIT:
         words = "the provider's usage limit is reached"
         if course.limited >= LIMITED:  # whoever tells us when to go on is wrong about it
             words = f"{words}, {course.limited} times in a row"
             return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words))
-        return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=last.observed.resume_at))
+        return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=observed.resume_at))
     return None
 
 

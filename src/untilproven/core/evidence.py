@@ -34,6 +34,10 @@ def finished(
         tests=_counts(outcomes) if found.tests is not None else UNSET,
         outcomes=outcomes if not iteration and outcomes else UNSET,
         duration_seconds=round(found.seconds, 6),
+        only_with=found.only_with or UNSET,
+        canary=found.canary or UNSET,
+        new_tests=found.new_tests or UNSET,
+        flaky=found.flaky or UNSET,
     )
 
 

@@ -248,6 +248,8 @@ _HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]]
     events.IterationFinished: _iteration_finished,
     events.CheckpointWritten: _checkpoint,
     events.GateOpened: _unchanged,
+    events.TreeChanged: _unchanged,
+    events.WorkCommitted: _unchanged,
     events.GateDecided: _unchanged,
     events.RecoveryStep: _recovery,
     events.ReinforcementChanged: _reinforcement,

@@ -42,7 +42,7 @@ def judge(
     if red and changed:
         how = "could not run" if control[red[0]].broken else "failed"
         return Verdict(Proof.RED_TO_GREEN, f"{red[0]} {how} before the work and passes now")
-    if now and new_tests and changed:
+    if now and new_tests and claimed and changed:
         return Verdict(Proof.NEW_TESTS, "the checks are green, and a new test fails on the code as it was")
     if now and claimed and changed:
         return Verdict(Proof.SUITE_GREEN_AND_CLAIM, "checks green before and after, work claimed")

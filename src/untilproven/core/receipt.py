@@ -112,6 +112,8 @@ class _Book:
             case events.IterationStarted():
                 self._begin(event.iteration)
                 self.tree = event.tree if self.tree is UNSET else self.tree
+            case events.TreeChanged():
+                self.tree = event.tree
             case events.IterationObserved():
                 self._observed = event
                 self._claimed(event, at)

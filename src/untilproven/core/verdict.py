@@ -53,6 +53,7 @@ def judge(course: Course, lap: Lap) -> proof.Verdict:
         {planned.line: _now(course, planned, lap.checks[planned.line]) for planned in ran},
         claimed=claim(lap) is not None,
         changed=course.touched and bool(tree) and tree != course.start_tree,
+        new_tests=any(check.new_tests for check in lap.checks.values()),
         trust_promise=course.plan.trust_promise,
     )
 

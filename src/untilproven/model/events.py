@@ -111,6 +111,13 @@ class GuardFinding(_Event, frozen=True, kw_only=True, tag="guard.finding"):
     regression: RegressionEvent | UnsetType = UNSET
 
 
+class TreeChanged(_Event, frozen=True, kw_only=True, tag="tree.changed"):
+    """Somebody else changed the tree after the checks of this iteration had seen it."""
+
+    iteration: Ordinal
+    tree: str
+
+
 class CheckFinished(_Event, frozen=True, kw_only=True, tag="check.finished"):
     """`iteration` is 0 for the negative control, before any work."""
 
@@ -128,6 +135,17 @@ class CheckFinished(_Event, frozen=True, kw_only=True, tag="check.finished"):
     outcomes: dict[str, str] | UnsetType = UNSET
     """In the control: how each test ended, so that later ones can be compared with it."""
     duration_seconds: float | UnsetType = UNSET
+    only_with: tuple[str, ...] | UnsetType = UNSET
+    """What it needs the agent's version of to pass, although that was to stay as it was: tests, their configuration,
+    installed dependencies."""
+    canary: Literal["seen", "hidden", "impossible"] | UnsetType = UNSET
+    """Whether a failing test that was planted was reported as failing."""
+    new_tests: tuple[str, ...] | UnsetType = UNSET
+    """Tests of the agent's that pass now and fail on the code as it was."""
+    flaky: tuple[str, ...] | UnsetType = UNSET
+    """Tests that failed and then passed on the same tree."""
+    same_as: Ordinal | UnsetType = UNSET
+    """The iteration in which the same tree was checked; it was not checked again."""
 
 
 class QualityScored(_Event, frozen=True, kw_only=True, tag="quality.scored"):
@@ -154,6 +172,10 @@ class IterationFinished(_Event, frozen=True, kw_only=True, tag="iteration.finish
 class CheckpointWritten(_Event, frozen=True, kw_only=True, tag="checkpoint.written"):
     iteration: Count
     path: str
+
+
+CONFLICT = "conflict"
+"""The kind of gate that opens where the user and the agent changed the same file."""
 
 
 class GateOpened(_Event, frozen=True, kw_only=True, tag="gate.opened"):
@@ -206,6 +228,24 @@ class LoopContinued(_Event, frozen=True, kw_only=True, tag="loop.continued"):
     resumed_as: LoopId
 
 
+class NotCommitted(msgspec.Struct, frozen=True, kw_only=True):
+    """A path of the loop's work that is not in its commit."""
+
+    path: str
+    why: str
+
+
+class WorkCommitted(_Event, frozen=True, kw_only=True, tag="work.committed"):
+    """Without `commit` there was nothing to commit."""
+
+    commit: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    paths: Count = 0
+    left_out: tuple[NotCommitted, ...] = ()
+    ignored: Count = 0
+    """How many paths git ignores."""
+
+
 class StateUpdated(_Event, frozen=True, kw_only=True, tag="state.updated"):
     """Named fields replaced whole (source 000 update_state; source 003 shallow merge)."""
 
@@ -238,6 +278,7 @@ Event = (
     | AgentEvent
     | IterationObserved
     | GuardFinding
+    | TreeChanged
     | CheckFinished
     | QualityScored
     | IterationFinished
@@ -249,6 +290,7 @@ Event = (
     | LimitReached
     | StatusChanged
     | LoopContinued
+    | WorkCommitted
     | StateUpdated
     | JournalRepaired
     | LoopFinished

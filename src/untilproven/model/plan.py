@@ -32,6 +32,17 @@ class Plan(Record, frozen=True, kw_only=True):
     require_proof: bool = False
     context: Literal["fresh", "continue"] = "fresh"
     sandbox: str = "none"
+    """The room that was found to be possible: overlay, shadow or none."""
+    network: Literal["shared", "none"] = "shared"
+    check_network: Literal["shared", "none"] | UnsetType = UNSET
+    """Where it is not set, the checks have the agent's."""
+    share: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """The names of variables that come into the room although they look like secrets."""
+    not_passed: tuple[str, ...] = ()
+    """The names of those that did not, when the loop was started."""
+    commit: bool = False
+    new_branch: bool = False
     hooks: dict[str, str] | UnsetType = UNSET
     """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
     check_timeout_seconds: float | UnsetType = UNSET
@@ -47,5 +58,9 @@ class Allowance(Record, frozen=True, kw_only=True):
     iteration_seconds: float | UnsetType = UNSET
     idle_seconds: float | UnsetType = UNSET
     output_bytes: Ordinal | UnsetType = UNSET
+    test_edits: tuple[str, ...] = ()
+    """Existing tests and their configuration that the agent may change, as globs."""
+    dependency_changes: bool = False
+    """Whether checks see the dependencies that the agent installed."""
     unknown_cost: Literal["stop", "warn"] = "warn"
     """What happens when money or tokens are limited and what an iteration used of them cannot be seen."""

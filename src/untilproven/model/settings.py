@@ -134,6 +134,7 @@ OPTIONS: tuple[Option, ...] = (
     _choice("on_gate", "what happens at a gate nobody answers", ("wait", "reject"), "wait", trust=Trust.ALWAYS),
     _switch("auto_test", "tests that were green at the start must stay green", default=True, trust=Trust.LOWERED),
     _switch("commit", "commit proven work", default=False, trust=Trust.RAISED),
+    _switch("new_branch", "commit on a new branch ralph/NAME, which is then the current one", default=False),
     _command("notify", "a command that is told when a human is needed", example="notify-send ralph"),
     _limit("task.max_iterations", Kind.COUNT, "iterations at most for a queued task", default=10),
     _limit("task.timeout", Kind.DURATION, "time at most for a queued task", default=30 * _MINUTES),

@@ -2,7 +2,7 @@
 
 It runs nothing but this module, takes no signal that can be refused, and ends with the runner. What it tells the
 runner of a program are three kinds of line: "started PID", "refused REASON", "ended STATUS STRAGGLERS SURVIVORS";
-then it closes the pipe.
+then it closes the pipe. Within walls processes have other numbers than outside: there it says 0, and sends a handle.
 """
 
 import contextlib
@@ -14,18 +14,23 @@ import select
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from untilproven.process import kernel, leftovers, sweep, table
 from untilproven.process.lookup import Order
 from untilproven.process.table import Process
 
 if TYPE_CHECKING:
-    from untilproven.process.walls import Walls
+    from untilproven.process.walls import Inside, Interior
 
 INTERRUPT, TERMINATE, KILL = b"i", b"t", b"k"
 """What the runner may ask for, a byte each. The end of that pipe asks for KILL."""
 
+CLEARED, SPOILED, STARTED = b"c", b"s", b"p"
+"""What a keeper within walls says: its room is cleared and another one can be furnished, or not; here is a handle of
+the program."""
+
+_PROGRAM, _CLEAR = b"o", b"c"
 _SIGNALS = {INTERRUPT: signal.SIGINT, TERMINATE: signal.SIGTERM}
 _REAP_EVERY_MS = 1000
 _WITH_A_DEFAULT = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
@@ -43,7 +48,14 @@ class Pipes(NamedTuple):
     stderr: int
 
 
-def keep(orders: int, marker: str, runner: int, walls: "Walls | None") -> NoReturn:
+class Around(Protocol):
+    """What a keeper puts around itself and all it starts."""
+
+    def confine(self) -> "Inside | None":
+        """From now on neither can do more than that; may return in another process. Raises OSError if it cannot be."""
+
+
+def keep(orders: int, marker: str, runner: int, around: "Around | None") -> NoReturn:
     """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
     try:
         gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
@@ -55,8 +67,8 @@ def keep(orders: int, marker: str, runner: int, walls: "Walls | None") -> NoRetu
         leftovers.show_mark_of_keeper(marker)
         runner_end = os.pidfd_open(runner)
         if os.getppid() == runner:
-            refusal = _wall_in(walls) if walls else ""
-            _serve(orders, runner_end, refusal)
+            inside, refusal = _wall_in(around) if around else (None, "")
+            _serve(orders, runner_end, inside, refusal)
     finally:
         os._exit(0)
 
@@ -76,24 +88,37 @@ def _keep_only(orders: int) -> int:
     return ours
 
 
-def send_order(orders: socket.socket, order: Order, pipes: Pipes) -> None:
-    """Hand a keeper its next program; `pipes.order` is an empty file for the purpose."""
-    os.write(pipes.order, marshal.dumps((order.path, order.argv, order.env, order.cwd)))
-    socket.send_fds(orders, [b"o"], list(pipes))
+def send_order(orders: socket.socket, order: Order, pipes: Pipes, interior: "Interior | None" = None) -> None:
+    """Hand a keeper its next program, and the room for it if that is a new one; `pipes.order` is an empty file for
+    the purpose."""
+    room = interior and ([tuple(layer) for layer in interior.layers], *interior[1:])
+    os.write(pipes.order, marshal.dumps((order.path, order.argv, order.env, order.cwd, room)))
+    socket.send_fds(orders, [_PROGRAM], list(pipes))
 
 
-def _wall_in(walls: "Walls") -> str:
-    """Why there is no room; then nothing is ever started."""
-    from untilproven.process.walls import enter  # noqa: PLC0415  loaded already by whoever made the walls
+def handle_of_program(orders: socket.socket) -> int:
+    """The handle that a keeper within walls has sent of what it started."""
+    said, fds, _, _ = socket.recv_fds(orders, 1, 1)
+    if said != STARTED or not fds:
+        raise ProcessLookupError("the keeper was killed")
+    os.set_inheritable(fds[0], False)
+    return fds[0]
 
+
+def ask_to_clear(orders: socket.socket) -> None:
+    """Nothing of the room is to be left; the answer comes the same way."""
+    orders.send(_CLEAR)
+
+
+def _wall_in(around: "Around") -> "tuple[Inside | None, str]":
+    """The way to its rooms, if it has some, or why it could not be built; then nothing is ever started."""
     try:
-        enter(walls)
+        return around.confine(), ""
     except OSError as error:
-        return f"no room could be built: {error.strerror}"
-    return ""
+        return None, f"no room could be built: {error.strerror}"
 
 
-def _serve(orders: int, runner_end: int, refusal: str) -> None:
+def _serve(orders: int, runner_end: int, inside: "Inside | None", refusal: str) -> None:
     poll = select.poll()
     with socket.socket(fileno=orders) as line:
         for fd in (orders, runner_end):
@@ -102,25 +127,42 @@ def _serve(orders: int, runner_end: int, refusal: str) -> None:
             said, fds, _, _ = socket.recv_fds(line, 1, len(Pipes._fields))
             if not said:
                 return
+            if said == _CLEAR:
+                line.send(CLEARED if inside and inside.clear() else SPOILED)
+                continue
             for fd in fds:
                 os.set_inheritable(fd, False)
             pipes = Pipes(*fds)
             try:
-                if refusal:
-                    _tell(pipes, f"refused {refusal}")
+                order, room = _order(pipes)
+                refused = refusal or (_furnished(inside, room) if inside and room else "")
+                if refused:
+                    _tell(pipes, f"refused {refused}")
                 else:
-                    _run(_order(pipes), pipes, runner_end)
+                    _run(order, pipes, runner_end, line if inside else None)
             finally:
                 for fd in (pipes.order, pipes.control, pipes.report):
                     os.close(fd)
 
 
-def _order(pipes: Pipes) -> Order:
+def _order(pipes: Pipes) -> tuple[Order, tuple[Any, ...] | None]:
     written = os.pread(pipes.order, os.fstat(pipes.order).st_size, 0)
-    return Order(*marshal.loads(written))  # noqa: S302  the runner wrote it, in a file that nobody else has
+    *order, room = marshal.loads(written)  # noqa: S302  the runner wrote it, in a file that nobody else has
+    return Order(*order), room
 
 
-def _run(order: Order, pipes: Pipes, runner_end: int) -> None:
+def _furnished(inside: "Inside", room: tuple[Any, ...]) -> str:
+    """Why the room could not be furnished."""
+    from untilproven.process.walls import Interior, Layer  # noqa: PLC0415  loaded already
+
+    try:
+        inside.furnish(Interior(tuple(Layer(*layer) for layer in room[0]), *room[1:]))
+    except OSError as error:
+        return f"no room could be built: {error.strerror}"
+    return ""
+
+
+def _run(order: Order, pipes: Pipes, runner_end: int, walled: socket.socket | None) -> None:
     streams = (pipes.stdin, pipes.stdout, pipes.stderr)
     try:
         program = _spawn(order, pipes)
@@ -132,10 +174,15 @@ def _run(order: Order, pipes: Pipes, runner_end: int) -> None:
             os.close(fd)
         os.chdir("/")
     family = Family(program)
+    program_end = os.pidfd_open(program)
     try:
-        _tell(pipes, f"started {program}")
-        _wait(family, pipes.control, runner_end)
+        if walled:
+            with contextlib.suppress(OSError):  # the runner died, which `_wait` sees
+                socket.send_fds(walled, [STARTED], [program_end])
+        _tell(pipes, f"started {0 if walled else program}")
+        _wait(family, program_end, pipes.control, runner_end)
     finally:
+        os.close(program_end)
         stragglers, survivors = family.end()
     _tell(pipes, f"ended {family.status} {stragglers} {survivors}")
 
@@ -168,25 +215,21 @@ def _refusal(order: Order, error: OSError) -> str:
     return f"{order.path}: {error.strerror}"
 
 
-def _wait(family: "Family", control: int, runner_end: int) -> None:
+def _wait(family: "Family", program_end: int, control: int, runner_end: int) -> None:
     """Until the program has ended, or must."""
-    program_end = os.pidfd_open(family.program)
     poll = select.poll()
     for fd in (program_end, control, runner_end):
         poll.register(fd, select.POLLIN)
-    try:
-        while family.status is None:
-            ready = [fd for fd, _ in poll.poll(_REAP_EVERY_MS)]
-            family.reap()
-            if runner_end in ready:
+    while family.status is None:
+        ready = [fd for fd, _ in poll.poll(_REAP_EVERY_MS)]
+        family.reap()
+        if runner_end in ready:
+            return
+        if control in ready:
+            asked = os.read(control, 1)
+            if asked not in _SIGNALS:
                 return
-            if control in ready:
-                asked = os.read(control, 1)
-                if asked not in _SIGNALS:
-                    return
-                sweep.send_all(family.living(), _SIGNALS[asked])
-    finally:
-        os.close(program_end)
+            sweep.send_all(family.living(), _SIGNALS[asked])
 
 
 class Family:

@@ -54,6 +54,7 @@ class Running:
         self._stable = stable
         self.began = time.monotonic()
         self.pid = 0
+        """0 too within walls, where it has another number."""
         self.refusal = ""
         self.stdin = self.stdout = self.stderr = -1
         self.control = self.program_end = -1
@@ -107,10 +108,10 @@ class Running:
         word, _, rest = line.decode(errors="replace").partition(" ")
         if word == "refused":
             self.refusal = rest
-        elif word == "started":
+        elif word == "started" and self._keeper:
             self.pid = int(rest)
             with contextlib.suppress(ProcessLookupError):
-                self.program_end = os.pidfd_open(self.pid)
+                self.program_end = self._keeper.handle_of(self.pid)
 
     def kill_keeper(self) -> None:
         """For one that somebody has stopped: it cannot do its work, and what it keeps becomes ours."""

@@ -55,6 +55,8 @@ def _without_a_shell(line: str, env: dict[str, str], cwd: str) -> Order | None:
         return None
     try:
         path = _find(words[0], env.get("PATH", os.defpath), cwd)
+        if os.path.normpath(os.path.join(cwd, path)).startswith(f"{cwd}/"):  # noqa: PTH118  called for every program
+            return None  # in a room the tree may have another file there, which needs a shell
         with open(os.path.join(cwd, path), "rb") as file:  # noqa: PTH118, PTH123  called for every program started
             start = file.read(4)
     except (CannotStart, OSError):

@@ -1,14 +1,16 @@
 """A directory as a room: programs run in it to their end, as the user, and nothing of them is left."""
 
+import contextlib
 import os
 import signal
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from untilproven.contract import Output, Ran, Supervision
+from untilproven.contract import Exchange, Output, Ran, Supervision
 from untilproven.model.program import Ending, Grades, Limits, Stream
-from untilproven.process.keepers import COMMON, Stable
+from untilproven.process.houses import House
+from untilproven.process.keepers import COMMON
 from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
 from untilproven.process.watch import run
@@ -31,6 +33,29 @@ class DirectoryRoom:
     @property
     def root(self) -> Path:
         return self._root
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Exchange]:
+        """The same directory for both sides."""
+        import tempfile  # noqa: PLC0415  only a check whose program reports needs one, and it is slow to load
+
+        with tempfile.TemporaryDirectory(prefix="ralph-", ignore_cleanup_errors=True) as made:
+            yield Exchange(Path(made), Path(made))
+
+    def look(self, path: PurePosixPath) -> os.stat_result | None:
+        from untilproven.process import beneath  # noqa: PLC0415  most checks are plain commands
+
+        return beneath.look(self._root, path)
+
+    def read(self, path: PurePosixPath, limit: int) -> bytes | None:
+        from untilproven.process import beneath  # noqa: PLC0415  the same
+
+        return beneath.read(self._root, path, limit)
+
+    def find(self, pattern: str) -> list[PurePosixPath]:
+        from untilproven.process import beneath  # noqa: PLC0415  the same
+
+        return beneath.find(self._root, pattern)
 
     def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
         """Both streams in the order they were written. Of the limits only `timeout` counts, and nobody looks on."""
@@ -89,15 +114,41 @@ class DirectoryRoom:
 
 
 class WalledRoom(DirectoryRoom):
-    """A directory within walls. They stand from the first program until the room is closed."""
+    """A directory within walls. They stand from the first program until the room is closed.
+
+    Of the tree, whoever is outside sees what lies beneath the layers.
+    """
 
     def __init__(self, root: Path, supervision: Supervision, env: Mapping[str, str], walls: "Walls") -> None:
         super().__init__(root, supervision, env)
-        self._stable = Stable(walls)
+        self._walls = walls
+        self._own_house = House()
+        self._stable = self._own_house.room(walls)
+
+    def stand_in(self, house: House) -> None:
+        """Before the first program: what does not change from room to room is built once for all of a house."""
+        self._stable = house.room(self._walls)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Exchange]:
+        """In the room's own /tmp. Outside it is known by number: a program that puts a link in its place leads
+        nobody astray."""
+        import shutil  # noqa: PLC0415  slow to load
+
+        name = f"ralph-{os.urandom(8).hex()}"
+        place = Path(self._walls.temporary, name)
+        place.mkdir(mode=0o700)
+        fd = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield Exchange(Path(f"/proc/self/fd/{fd}"), Path("/tmp", name))  # noqa: S108  the room's own
+        finally:
+            os.close(fd)
+            shutil.rmtree(place, ignore_errors=True)
 
     def close(self) -> None:
         """Nothing is left inside, and what was written lies in the layers; closing twice is fine."""
         self._stable.close()
+        self._own_house.close()
 
 
 def _ran(ending: Ending, output: str) -> Ran:

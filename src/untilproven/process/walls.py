@@ -1,25 +1,42 @@
 """The walls of a room: namespaces and mounts that a process builds around itself and all it starts.
 
-Everything outside is read-only, the writable parts are layers, what is hidden is empty. Once built, nothing inside
-has a capability left, gains one, or makes a user namespace in which it would have them again.
+Everything outside is read-only, the writable parts are layers, what is hidden is empty. What does not change from room
+to room, the shell, is built once; the interior is mounted for each room and taken away after it. The process that does
+this keeps its power. What it starts has none: no capability, none to gain, no user namespace in which it would have
+them again.
 """
 
 import ctypes
 import os
-import platform
 import signal
-import struct
+from stat import S_ISDIR, S_ISSOCK
 from typing import NamedTuple
 
-from untilproven.process import kernel
+from untilproven.process import condition, kernel
+from untilproven.process.mounts import (
+    BIND,
+    NODEV,
+    NOEXEC,
+    NOSUID,
+    PRIVATE,
+    RECURSIVE,
+    CannotBuild,
+    call,
+    detach,
+    mount,
+    open_up,
+    open_up_behind,
+    protect,
+)
+from untilproven.process.power import keep_power_from_programs
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
-_NOSUID, _NODEV, _NOEXEC, _READONLY, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 1, 4096, 16384, 1 << 18
-_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
-_DETACH = 2
+_PR_SET_DUMPABLE = 4
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 _READ_ONLY_IN_PROC = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi")
+_TMP, _SHM, _PTS = "/tmp", "/dev/shm", "/dev/pts"  # noqa: S108  the room's own
+_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Layer(NamedTuple):
@@ -41,6 +58,8 @@ class Walls(NamedTuple):
     layers: tuple[Layer, ...]
     temporary: str
     """A directory that is /tmp inside."""
+    place: str
+    """Where all that is written lands: every upper and work directory and `temporary` lie in it. It is hidden."""
     hidden: tuple[str, ...] = ()
     """Directories and files that are empty inside; those that do not exist are left alone."""
     shared: tuple[str, ...] = ()
@@ -48,17 +67,98 @@ class Walls(NamedTuple):
     readonly: tuple[str, ...] = ()
     """Within a layer, what cannot be written to; what does not exist is left alone."""
     network: bool = True
+    lasting: int = 0
+    """How many of the first layers stay the same in every room, and are left as they are between them."""
 
 
-class CannotBuild(OSError):
-    """Why there is no room: which step was refused."""
+class Seen(NamedTuple):
+    """A path and what was there."""
+
+    path: str
+    device: int
+    inode: int
 
 
-def enter(walls: Walls) -> None:
-    """Build the room and go in. Returns in a new process, the first of its pid namespace; the old one waits for it."""
+class Shell(NamedTuple):
+    """What stands around one room after the other. Two that are equal need to be built only once."""
+
+    layers: tuple[Layer, ...]
+    hidden: tuple[Seen, ...]
+    shared: tuple[str, ...]
+    readonly: tuple[str, ...]
+    network: bool
+    place: Seen
+    grounds: tuple[Seen, ...]
+    """What the layers of rooms lie over."""
+
+    def confine(self) -> "Inside":
+        return _enter(self)
+
+
+class Interior(NamedTuple):
+    """What one room has of its own, and what is hidden from this room on."""
+
+    layers: tuple[Layer, ...]
+    temporary: str
+    hidden: tuple[str, ...]
+    shared: tuple[str, ...]
+    readonly: tuple[str, ...]
+    sockets: tuple[tuple[str, int, int], ...]
+    """Outside of all layers. They come and go, and it is no harm to hide one that is gone."""
+
+
+def split(walls: Walls) -> tuple[Shell, Interior]:
+    """What can stay from room to room, and what cannot. Asked outside, where paths are what they are for the user."""
+    lasting = 0
+    while lasting < walls.lasting and not walls.layers[lasting].target.startswith(f"{_TMP}/"):
+        lasting += 1
+    layers = walls.layers[lasting:]
+    within = (f"{_TMP}/", *(f"{layer.target}/" for layer in layers))
+    hidden: list[Seen] = []
+    sockets: list[tuple[str, int, int]] = []
+    for path in walls.hidden:
+        if not path.startswith(within) and (found := _stat(path)):
+            if S_ISSOCK(found.st_mode):
+                sockets.append((path, found.st_dev, found.st_ino))
+            else:
+                hidden.append(Seen(path, found.st_dev, found.st_ino))
+    shell = Shell(
+        walls.layers[:lasting],
+        tuple(hidden),
+        tuple(path for path in walls.shared if not path.startswith(within)),
+        tuple(path for path in walls.readonly if not path.startswith(within) and _stat(path)),
+        walls.network,
+        _seen(walls.place),
+        tuple(_seen(path) for layer in layers for path in layer.lower if not path.startswith(f"{walls.place}/")),
+    )
+    interior = Interior(
+        layers,
+        walls.temporary,
+        tuple(path for path in walls.hidden if path.startswith(within)),
+        tuple(path for path in walls.shared if path.startswith(within)),
+        tuple(path for path in walls.readonly if path.startswith(within)),
+        tuple(sockets),
+    )
+    return shell, interior
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116  a hot path
+    except (OSError, ValueError):
+        return None
+
+
+def _seen(path: str) -> Seen:
+    found = _stat(path)
+    return Seen(path, found.st_dev, found.st_ino) if found else Seen(path, 0, 0)
+
+
+def _enter(shell: Shell) -> "Inside":
+    """Build the shell and go in. Returns in a new process, the first of its pid namespace; the old one waits for it."""
     uid, gid = os.getuid(), os.getgid()
-    flags = _NEWNS | _NEWPID | _NEWIPC | (0 if walls.network else _NEWNET)
-    _call("unshare", ctypes.c_int(flags | (_NEWUSER if uid else 0)))
+    flags = _NEWNS | _NEWPID | _NEWIPC | (0 if shell.network else _NEWNET)
+    call("unshare", ctypes.c_int(flags | (_NEWUSER if uid else 0)))
     if uid:
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{uid} {uid} 1")
@@ -69,8 +169,9 @@ def enter(walls: Walls) -> None:
     kernel.signal_when_parent_dies(signal.SIGKILL)
     # What is run inside is of the same user: it shall neither take over nor look into the one that started it.
     kernel.prctl(_PR_SET_DUMPABLE, 0)
-    _build(walls, privileged=not uid)
-    _give_up_power()
+    inside = Inside(shell, privileged=not uid)
+    keep_power_from_programs()
+    return inside
 
 
 def _wait_for(first: int) -> None:
@@ -81,42 +182,141 @@ def _wait_for(first: int) -> None:
         os._exit(0)
 
 
-def _build(walls: Walls, *, privileged: bool) -> None:
-    _mount(None, "/", flags=_RECURSIVE | _PRIVATE)
-    # Seen before anything is mounted over them, and after the namespace is ours: a layer takes no other's mounts.
-    opened: list[int] = []
-    layers = [_options(layer, opened) for layer in walls.layers]
-    _mount(walls.temporary, "/tmp", flags=_BIND)  # noqa: S108  it is the room's own
-    for layer, places in zip(walls.layers, layers, strict=True):
-        _allow_again(layer.work)
-        os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module; it may lie under /tmp
-        _mount("overlay", layer.target, "overlay", data=places + _manner(layer, privileged=privileged))
-    for fd in opened:
-        os.close(fd)  # through them one would see what is hidden
-    for path in (*walls.shared, *(path for path in walls.readonly if os.path.exists(path))):  # noqa: PTH110
-        _mount(path, path, flags=_BIND | _RECURSIVE)
-    _hide(walls.hidden)
-    _make_devices()
-    _protect("/", recursive=True)
-    for path in (*(layer.target for layer in walls.layers), *walls.shared, "/tmp", "/dev/shm", "/dev/pts"):  # noqa: S108
-        _protect(path, off=True)
-    _mount("proc", "/proc", "proc", flags=_NOSUID | _NODEV | _NOEXEC)
-    for path in _READ_ONLY_IN_PROC:
-        if os.path.exists(path):  # noqa: PTH110  the keeper loads no module
-            _mount(path, path, flags=_BIND | _RECURSIVE)
-            _protect(path, recursive=True)
+class Inside:
+    """The shell, seen by the process in it: it furnishes the room and clears it. Nothing else may run meanwhile."""
+
+    def __init__(self, shell: Shell, *, privileged: bool) -> None:
+        self._privileged = privileged
+        self._mounted: list[str] = []
+        self._sockets: set[tuple[str, int, int]] = set()
+        self._whole = True
+        mount(None, "/", flags=RECURSIVE | PRIVATE)
+        hidden = _with_what_they_lead_to([found.path for found in shell.hidden])
+        # Seen before anything is mounted over them, and after the namespace is ours: a layer takes no other's mounts.
+        self._held = {ground.path: os.open(ground.path, _DIRECTORY) for ground in shell.grounds}
+        place = shell.place.path
+        mount(place, place, flags=BIND)
+        behind = os.open(place, _DIRECTORY)
+        self._held = {place: behind, **self._held}
+        for layer in shell.layers:
+            self._lay(layer)
+        self._empty = _made_empty(place)
+        for path in (*shell.shared, *shell.readonly):
+            mount(path, path, flags=BIND | RECURSIVE)
+        self._hide(hidden)
+        _make_devices()
+        protect("/", recursive=True)
+        for path in (*(layer.target for layer in shell.layers), *shell.shared):
+            open_up(path)
+        open_up_behind(behind)
+        mount("proc", "/proc", "proc", flags=NOSUID | NODEV | NOEXEC)
+        for path in _READ_ONLY_IN_PROC:
+            if os.path.exists(path):  # noqa: PTH110  the keeper loads no module
+                mount(path, path, flags=BIND | RECURSIVE)
+                protect(path, recursive=True)
+        self._condition = condition.condition()
+
+    def furnish(self, interior: Interior) -> None:
+        """Mount what one room has of its own; the last one's is gone."""
+        self._clear()
+        self._whole = False
+        for socket in interior.sockets:
+            if socket not in self._sockets:
+                self._hide((socket[0],))
+                self._sockets.add(socket)
+        call("unshare", ctypes.c_int(_NEWIPC))
+        self._bind(interior.temporary, _TMP)
+        self._mount("devpts", _PTS, NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+        self._mount("tmpfs", _SHM, NOSUID | NODEV, "mode=1777")
+        for layer in interior.layers:
+            if layer.target.startswith(f"{_TMP}/"):
+                os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module
+            self._lay(layer)
+            self._mounted.append(layer.target)
+        for path in interior.shared:
+            mount(path, path, flags=BIND | RECURSIVE)
+        for path in interior.readonly:
+            if os.path.exists(path):  # noqa: PTH110  the keeper loads no module
+                mount(path, path, flags=BIND | RECURSIVE)
+                protect(path, recursive=True)
+        self._hide(interior.hidden)
+        self._whole = True
+
+    def clear(self) -> bool:
+        """Nothing of the room is left: what was written lies in its layers. Whether another can be furnished here."""
+        try:
+            self._clear()
+        except OSError:
+            return False
+        return self._whole and self._condition == condition.condition()
+
+    def _clear(self) -> None:
+        gone: list[str] = []
+        while self._mounted:
+            target = self._mounted.pop(0)
+            if not target.startswith(tuple(gone)):
+                detach(target)
+                gone.append(f"{target}/")
+
+    def _lay(self, layer: Layer) -> None:
+        opened: list[int] = []
+        try:
+            places = self._options(layer, opened)
+            _allow_again(opened[1])
+            mount("overlay", layer.target, "overlay", data=places + _manner(layer, privileged=self._privileged))
+        finally:
+            for fd in opened:
+                os.close(fd)  # through them one would see what is hidden
+
+    def _options(self, layer: Layer, opened: list[int]) -> str:
+        """By number, not by name: names have other meanings once the first layer is there, and may hold a comma."""
+        upper, work, *lower = (self._opened(path, opened) for path in (layer.upper, layer.work, *layer.lower))
+        return f"lowerdir={':'.join(lower)},upperdir={upper},workdir={work}"
+
+    def _opened(self, path: str, opened: list[int]) -> str:
+        for held, directory in self._held.items():
+            if path == held or path.startswith(f"{held}/"):
+                fd = os.open(path[len(held) + 1 :] or ".", _DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
+                break
+        else:
+            fd = os.open(path, _DIRECTORY)
+        opened.append(fd)
+        return f"/proc/self/fd/{fd}"
+
+    def _bind(self, source: str, target: str) -> None:
+        opened: list[int] = []
+        try:
+            mount(self._opened(source, opened), target, flags=BIND)
+        finally:
+            for fd in opened:
+                os.close(fd)
+        self._mounted.append(target)
+
+    def _mount(self, kind: str, target: str, flags: int, data: str) -> None:
+        mount(kind, target, kind, flags=flags, data=data)
+        self._mounted.append(target)
+
+    def _hide(self, paths: tuple[str, ...]) -> None:
+        for path in paths:
+            found = _stat(path)
+            if found is None:
+                continue
+            try:
+                mount(f"/proc/self/fd/{self._empty}" if S_ISDIR(found.st_mode) else "/dev/null", path, flags=BIND)
+            except CannotBuild:
+                if _stat(path):
+                    raise  # otherwise it is gone by now
 
 
-def _options(layer: Layer, opened: list[int]) -> str:
-    """By number, not by name: names have other meanings once the first layer is there, and may hold a comma."""
-    lower, (upper, work) = layer.lower, (_opened(path, opened) for path in (layer.upper, layer.work))
-    below = ":".join(_opened(path, opened) for path in lower)
-    return f"lowerdir={below},upperdir={upper},workdir={work}"
+def _with_what_they_lead_to(paths: list[str]) -> tuple[str, ...]:
+    """A link that is replaced inside would otherwise uncover what it led to."""
+    return tuple(dict.fromkeys(found for path in paths for found in (path, os.path.realpath(path))))
 
 
-def _opened(path: str, opened: list[int]) -> str:
-    opened.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
-    return f"/proc/self/fd/{opened[-1]}"
+def _made_empty(place: str) -> int:
+    """The place of layers is covered by a directory with nothing in it, which then covers all else that is hidden."""
+    mount("tmpfs", place, "tmpfs", flags=NOSUID | NODEV | NOEXEC, data="size=4k,mode=555")
+    return os.open(place, _DIRECTORY)
 
 
 def _manner(layer: Layer, *, privileged: bool) -> str:
@@ -128,77 +328,29 @@ def _manner(layer: Layer, *, privileged: bool) -> str:
     return f"{always},redirect_dir={'on' if layer.renames else 'nofollow'},metacopy=off"
 
 
-def _allow_again(work: str) -> None:
+def _allow_again(work: int) -> None:
     """A layer that was mounted like this is marked, against being used after a power cut as if it were whole."""
-    mark = f"{work}/work/incompat"
+    mark = "work/incompat"
     for remove, path in ((os.unlink, f"{mark}/volatile/dirty"), (os.rmdir, f"{mark}/volatile"), (os.rmdir, mark)):
         try:
-            remove(path)
+            remove(path, dir_fd=work)
         except FileNotFoundError:
             continue
 
 
-def _hide(paths: tuple[str, ...]) -> None:
-    for path in paths:
-        if os.path.isdir(path):  # noqa: PTH112  the keeper loads no module
-            _mount("tmpfs", path, "tmpfs", flags=_NOSUID | _NODEV | _NOEXEC, data="size=4k,mode=555")
-        elif os.path.exists(path):  # noqa: PTH110
-            _mount("/dev/null", path, flags=_BIND)
-
-
 def _make_devices() -> None:
     """A /dev with what every program expects and nothing that reaches a device."""
-    new = "/tmp"  # noqa: S108  the room's own, for a moment
-    _mount("tmpfs", new, "tmpfs", flags=_NOSUID, data="mode=755,size=1m")
+    new = _TMP
+    mount("tmpfs", new, "tmpfs", flags=NOSUID, data="mode=755,size=1m")
     for name in _DEVICES:
         os.close(os.open(f"{new}/{name}", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o666))
-        _mount(f"/dev/{name}", f"{new}/{name}", flags=_BIND)
+        mount(f"/dev/{name}", f"{new}/{name}", flags=BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{new}/{name}")  # noqa: PTH211  the keeper loads no module
     for name in ("pts", "shm"):
         os.mkdir(f"{new}/{name}")  # noqa: PTH102  the keeper loads no module
-    _mount("devpts", f"{new}/pts", "devpts", flags=_NOSUID | _NOEXEC, data="newinstance,ptmxmode=0666,mode=620")
-    _mount("tmpfs", f"{new}/shm", "tmpfs", flags=_NOSUID | _NODEV, data="mode=1777")
-    _mount(new, "/dev", flags=_BIND | _RECURSIVE)
-    _call("umount2", new.encode(), ctypes.c_int(_DETACH))
-
-
-class _Attributes(ctypes.Structure):
-    _fields_ = (
-        ("set", ctypes.c_uint64),
-        ("clear", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("userns", ctypes.c_uint64),
-    )
-
-
-def _protect(path: str, *, recursive: bool = False, off: bool = False) -> None:
-    """Make a mount read-only, or writable again."""
-    wanted = _Attributes(0, _READONLY, 0, 0) if off else _Attributes(_READONLY, 0, 0, 0)
-    _call(
-        "syscall",
-        ctypes.c_long(_MOUNT_SETATTR),
-        ctypes.c_int(_AT_FDCWD),
-        os.fsencode(path),
-        ctypes.c_uint(_AT_RECURSIVE if recursive else 0),
-        ctypes.byref(wanted),
-        ctypes.c_size_t(ctypes.sizeof(wanted)),
-        what=f"make {path} {'writable' if off else 'read-only'}",
-    )
-
-
-def _mount(
-    source: str | None, target: str, kind: str | None = None, *, flags: int = 0, data: str | None = None
-) -> None:
-    _call(
-        "mount",
-        source and os.fsencode(source),
-        os.fsencode(target),
-        kind and kind.encode(),
-        ctypes.c_ulong(flags),
-        data and os.fsencode(data),
-        what=f"mount {kind or source or ''} on {target}",
-    )
+    mount(new, "/dev", flags=BIND | RECURSIVE)
+    detach(new)
 
 
 def _write(path: str, text: str) -> None:
@@ -207,63 +359,3 @@ def _write(path: str, text: str) -> None:
         os.write(fd, text.encode())
     finally:
         os.close(fd)
-
-
-_PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 4, 24, 22, 38, 47
-_AMBIENT_CLEAR_ALL, _FILTER, _LAST_CAPABILITY = 4, 2, 63
-_CAPABILITY_VERSION = 0x20080522
-
-
-def _give_up_power() -> None:
-    for capability in range(_LAST_CAPABILITY + 1):
-        try:
-            kernel.prctl(_PR_CAPBSET_DROP, capability)
-        except OSError:
-            break  # there are no more of them
-    kernel.prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
-    header = struct.pack("Ii", _CAPABILITY_VERSION, 0)
-    _call("capset", header, bytes(24))
-    kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _forbid_namespaces()
-
-
-_MACHINES = {"x86_64": (0xC000003E, 272, 56, 435), "aarch64": (0xC00000B7, 97, 220, 435)}
-"""The audit architecture, and the numbers of unshare, clone and clone3."""
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_X32 = 0x40000000
-"""From here on, on x86_64, the same calls once more under other numbers."""
-_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
-
-
-def _forbid_namespaces() -> None:
-    """No new user namespace: whoever makes one has every capability in it. clone3 hides its flags from us, so it is
-    said not to exist, and the C library uses clone instead."""
-    known = _MACHINES.get(platform.machine())
-    if known is None:
-        raise CannotBuild(0, f"no rules for programs on {platform.machine()}")
-    architecture, unshare, clone, clone3 = known
-    rules = [
-        (_LOAD, 0, 0, 4),  # the architecture
-        (_EQUAL, 1, 0, architecture),
-        (_RETURN, 0, 0, _KILL),
-        (_LOAD, 0, 0, 0),  # the number of the call
-        (_AT_LEAST, 7, 0, _X32),
-        (_EQUAL, 5, 0, clone3),
-        (_EQUAL, 1, 0, unshare),
-        (_EQUAL, 0, 2, clone),
-        (_LOAD, 0, 0, 16),  # its first argument
-        (_ANY_BIT, 2, 0, _NEWUSER),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _ERROR | _ENOSYS),
-        (_RETURN, 0, 0, _ERROR | _EPERM),
-    ]
-    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
-    described = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(program)))
-    kernel.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.addressof(described))
-
-
-def _call(name: str, *arguments: object, what: str = "") -> None:
-    if kernel.libc()[name](*arguments) != 0:
-        number = ctypes.get_errno()
-        raise CannotBuild(number, f"{what or name}: {os.strerror(number)}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _CLAIM_BYTES = 500
 _NOT_KEPT = "the process that keeps it together was killed"
+_PROMPT, _RESULT = "prompt.md", "result.json"
 _LISTED = 1_000
 """How many actions and changed files of one iteration the journal names; the record says how many there were."""
 
@@ -31,23 +32,35 @@ def run(driver: "Driver", number: int) -> None:
     """Run the agent once; at the end the journal says what it did."""
     cast, loop = driver.cast, driver.writer.loop
     _set_aside(driver, number)
+    loop.receipt.unlink(missing_ok=True)
     told = _prompt(driver)
     files.replace(loop.prompt(number), text(told).encode(), durable=False)
     driver.record(events.IterationStarted(iteration=number, tree=cast.workspace.tree()))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())
-        turn = Turn(
-            loop_id=loop.loop_id,
-            iteration=number,
-            prompt=told,
-            prompt_file=loop.prompt(number),
-            result_file=loop.results / f"{number}.json",
-            session=driver.course.session if driver.course.plan.context == "continue" else "",
-        )
-        worked = cast.agent.work(turn, room, attempt.emit)
+        worked = cast.agent.work(_turn(driver, number, told), room, attempt.emit)
         delta = cast.workspace.delta()
         driver.record(attempt.observed(told, worked, delta))
+
+
+def _turn(driver: "Driver", number: int, told: str) -> Turn:
+    """The loop's own directory is in no room: there, prompt and result pass through a directory that both sides see."""
+    loop = driver.writer.loop
+    exchange = driver.cast.workspace.exchange(number)
+    prompt_file, result = loop.prompt(number), loop.results / f"{number}.json"
+    if exchange:
+        (exchange.outside / _PROMPT).write_bytes(text(told).encode())
+        prompt_file, result = exchange.inside / _PROMPT, exchange.outside / _RESULT
+    return Turn(
+        loop_id=loop.loop_id,
+        iteration=number,
+        prompt=told,
+        prompt_file=prompt_file,
+        result_file=exchange.inside / _RESULT if exchange else result,
+        result_here=result,
+        session=driver.course.session if driver.course.plan.context == "continue" else "",
+    )
 
 
 def _prompt(driver: "Driver") -> str:

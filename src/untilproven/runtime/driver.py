@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from untilproven.contract import Agent, Check, Supervision, Watcher, Workspace
+from untilproven.contract import Agent, Check, Conflict, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
 from untilproven.core.decide import Wish, decide, remaining
+from untilproven.core.gates import conflict_gate
 from untilproven.core.stuck import Verdict
 from untilproven.errors import Damaged
 from untilproven.model import commands, events
+from untilproven.model.fields import PauseReason
 from untilproven.model.hooks import Anomaly
+from untilproven.model.iteration import Fate
 from untilproven.model.program import Stop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
@@ -73,6 +76,8 @@ class Driver:
         self._reported: Verdict | None = None
         self._heard = Wish()
         self._points: tuple[Point, ...] = ()
+        self.without_canary: set[str] = set()
+        """Checks in which no planted test is ever seen, however honest the tree."""
         self.hooks_task = task_of(writer.state)
         writer.listener = self._hear
         writer.patience = _PATIENCE
@@ -83,6 +88,9 @@ class Driver:
 
     def run(self) -> int:
         """Until nothing is left to do; returns the exit code."""
+        last = self.course.last
+        kept = last.number if last and last.finished and last.finished.fate is Fate.KEPT else None
+        self._open_gate(kept or 0, self.cast.workspace.recover(kept))
         if self.course.last is None and not self.course.control:
             self.cast.hooks.on_task_start(self.hooks_task)
         code: int | None = None
@@ -137,21 +145,54 @@ class Driver:
                 checking.run(self, number, names)
             case commands.Keep(iteration=number):
                 self._settle(move.events)
-                self.cast.workspace.keep(number)
+                self._open_gate(number, self.cast.workspace.keep(number))
             case commands.RollBack(iteration=number) | commands.Park(iteration=number):
                 self._settle(move.events)
                 self.cast.workspace.discard(number)
             case commands.Deliver() | commands.Finish():
                 return self._end(move)
             case commands.Pause():
-                self._pause(move.command)
+                self._pause(move.command, move.events)
             case commands.SleepUntil(at=at):
                 self._sleep(at)
             case commands.Leave(exit_code=code):
                 return code
         return None
 
-    def _end(self, move: commands.Move) -> int:
+    def _moved(self) -> bool:
+        """Whether somebody changed the tree after the checks had seen it; then they are run once more."""
+        last = self.course.last
+        if self.state.status is not Status.RUNNING or self.course.moved or not self.cast.workspace.can_discard:
+            return False
+        if last is None or last.observed is None:
+            return False
+        tree = self.cast.workspace.tree(fresh=True)
+        if tree == last.observed.tree:
+            return False
+        self.record(events.TreeChanged(iteration=last.number, tree=tree))
+        return True
+
+    def _waits_to_commit(self) -> bool:
+        """Whether somebody has to see to something before the work can be committed; the loop is paused then."""
+        last, course = self.course.last, self.course
+        if not course.plan.commit or course.committed or last is None or self.state.status is not Status.RUNNING:
+            return False
+        from untilproven.runtime.committing import commit_work  # noqa: PLC0415  few loops commit
+
+        why = commit_work(self, last)
+        if why:
+            self._pause(commands.Pause(reason=PauseReason.BLOCKED, words=why), ())
+        return bool(why)
+
+    def _open_gate(self, iteration: int, conflicts: tuple[Conflict, ...]) -> None:
+        """The user's version stays, the agent's is kept, and nobody but the user can say which it is to be."""
+        if conflicts and not (self.course.gate and self.course.gate.iteration == iteration):
+            self.record(conflict_gate(iteration, conflicts), durable=True)
+
+    def _end(self, move: commands.Move) -> int | None:
+        """None if it cannot end yet."""
+        if isinstance(move.command, commands.Deliver) and (self._moved() or self._waits_to_commit()):
+            return None
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
 
         if isinstance(move.command, commands.Finish):
@@ -196,7 +237,9 @@ class Driver:
             self.cast.hooks.on_anomaly(Anomaly(kind=stuck.value, message=words, iteration=self.state.iteration))
         self._reported = stuck
 
-    def _pause(self, command: commands.Pause) -> None:
+    def _pause(self, command: commands.Pause, happened: tuple[events.Event, ...]) -> None:
+        if happened:
+            self.record(*happened)
         resume_at = command.resume_at
         if resume_at and self.course.limited > 1:
             # It did not help to wait until then, so we wait longer each time.

@@ -21,6 +21,9 @@ from untilproven.model.plan import Allowance, Plan, PlannedCheck
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.store.files import MIB
 from untilproven.store.layout import Project
+from untilproven.workspace.environment import dropped
+from untilproven.workspace.factory import chosen
+from untilproven.workspace.openings import Openings
 
 PROMISE = "DONE"
 OUTPUT_BYTES = 1024 * MIB
@@ -53,10 +56,38 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         trust_promise=settings.trust_promise,
         require_proof=settings.require_proof,
         context=settings.context,
-        sandbox=settings.sandbox,
+        **_room(settings),
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
+
+
+def _room(settings: Settings) -> dict[str, Any]:
+    """The room that can be built here, and what is opened in its walls."""
+    sandbox = chosen(settings.sandbox)
+    if sandbox == "none":
+        if "none" in {settings.network, settings.check_network}:
+            raise UsageError(
+                "no network without a room: with --sandbox none nothing keeps a program from it",
+                hint="leave --sandbox none away",
+            )
+        if settings.commit:
+            raise UsageError(
+                "--commit needs a room: with --sandbox none nobody can tell what you changed from what the agent did",
+                hint="leave --sandbox none away, or commit yourself",
+            )
+        return {"sandbox": sandbox}
+    opened = Openings(share=tuple(settings.share), env=tuple(settings.env))
+    return {
+        "sandbox": sandbox,
+        "network": settings.network,
+        "check_network": settings.check_network or UNSET,
+        "share": opened.share,
+        "env": opened.env,
+        "not_passed": dropped(opened.variables),
+        "commit": settings.commit,
+        "new_branch": settings.commit and settings.new_branch,
+    }
 
 
 def allowance_of(settings: Settings) -> Allowance:
@@ -72,6 +103,8 @@ def allowance_of(settings: Settings) -> Allowance:
         iteration_seconds=_seconds(settings, "iteration_timeout"),
         idle_seconds=_seconds(settings, "idle_timeout"),
         output_bytes=OUTPUT_BYTES,
+        test_edits=tuple(settings.allow_test_edits),
+        dependency_changes=settings.allow_dependency_changes,
         unknown_cost="stop" if asked_for and not settings.allow_unknown_cost else "warn",
     )
 
@@ -103,6 +136,8 @@ def raised(
         "idle_timeout": "idle_seconds",
         "max_cost": "cost_usd",
         "max_tokens": "tokens",
+        "allow_test_edits": "test_edits",
+        "allow_dependency_changes": "dependency_changes",
     }
     changes = {field: getattr(typed, field) for key, field in fields.items() if key in given}
     if given.keys() & {"max_cost", "max_tokens", "allow_unknown_cost"}:

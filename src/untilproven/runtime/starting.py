@@ -10,15 +10,16 @@ from msgspec import UNSET, UnsetType
 
 from untilproven.agents.factory import agent_of
 from untilproven.checks.factory import checks_for
-from untilproven.contract import Watcher
+from untilproven.contract import Watcher, Workspace
 from untilproven.core.decide import bounds, spent
 from untilproven.core.limits import reached
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, IllegalTransition, RalphError
 from untilproven.model import events
+from untilproven.model.fields import Decision, PauseReason
 from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
-from untilproven.model.status import CONTINUABLE, Status
+from untilproven.model.status import CONTINUABLE, TERMINAL, Status
 from untilproven.process import keepers
 from untilproven.process.leftovers import end_leftovers
 from untilproven.runtime.control.requests import clear_pauses
@@ -36,11 +37,12 @@ from untilproven.store.lifecycle import adopt_loop, continue_loop, create_state
 from untilproven.store.lock import FileLock, is_locked
 from untilproven.store.reader import LoopView
 from untilproven.store.writer import LoopWriter, foreign, open_loop
-from untilproven.workspace.factory import workspace_of
+from untilproven.workspace.factory import require, workspace_of
 
 SHOWN_BYTES = 4096
 """How much of the task stands in state.json; the whole is in task.md."""
 
+_WHY = "the loop was resumed"
 _TASK_LIMIT = 64 * files.MIB
 
 
@@ -171,6 +173,8 @@ def _taken_up(
     writer = adopt_loop(project, seen.state.loop_id, usage=lambda unfinished: usage_in(loop.output(unfinished)))
     try:
         clear_pauses(project.state, seen.state.loop_id)
+        if seen.state.pause_reason is PauseReason.GATE:
+            _pass_gates(writer)
         end_leftovers(seen.state.loop_id)
         _bring_control(project, writer)
         changes = {"allowance": allowance, "configuration": configuration}
@@ -181,6 +185,20 @@ def _taken_up(
         writer.close()
         raise
     return writer
+
+
+def _pass_gates(writer: LoopWriter) -> None:
+    """Whoever resumes a loop that waits at a gate has decided."""
+    opened: dict[str, None] = {}
+    for found in scan(writer.loop.journal, writer.loop.loop_id):
+        if isinstance(found, events.Entry):
+            if isinstance(found.event, events.GateOpened):
+                opened[found.event.gate_id] = None
+            elif isinstance(found.event, events.GateDecided):
+                opened.pop(found.event.gate_id, None)
+    if opened:
+        approved = Decision.APPROVE
+        writer.record(*(events.GateDecided(gate_id=gate, decision=approved, by="human", why=_WHY) for gate in opened))
 
 
 def _plan(seen: LoopView) -> Plan:
@@ -244,7 +262,11 @@ def _control(loop: LoopDirectory) -> dict[str, events.CheckFinished]:
 
 def rehearse(project: Project, plan: Plan) -> None:
     """Everything that can be found out before anything is written."""
-    workspace_of(plan.sandbox, project)
+    require(plan.sandbox)
+    if plan.commit:
+        from untilproven.workspace.git import committing  # noqa: PLC0415  few loops commit
+
+        committing.rehearse(project.root)
     agent = agent_of(plan, project.root)
     if why := agent.missing(project.root):
         raise NoAgent(f"the agent cannot be started: {why}", hint="install it, or name another with --agent-cmd")
@@ -285,11 +307,13 @@ def driving(
         interrupts = stack.enter_context(Interrupts())
         for watcher in watchers:
             stack.callback(watcher.close)
+        workspace = workspace_of(plan, project, state.loop_id)
+        stack.callback(_leave, workspace, writer)
         cast = Cast(
             project=project,
             task=task_of(writer.loop, state),
             agent=agent_of(plan, project.root),
-            workspace=workspace_of(plan.sandbox, project),
+            workspace=workspace,
             checks={check.name: check for check in checks_for(check.line for check in plan.checks)},
             hooks=Hooks(
                 hooks or LoopHooks(),
@@ -302,3 +326,8 @@ def driving(
             watchers=watchers,
         )
         yield Driver(writer, cast, Wishes(bell, interrupts))
+
+
+def _leave(workspace: Workspace, writer: LoopWriter) -> None:
+    """A loop that has ended needs its rooms no more; what it kept of its iterations stays."""
+    (workspace.forget if writer.state.status in TERMINAL else workspace.close)()

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from untilproven.contract import AgentRoom, Delta, Ran, Room, Supervision
+from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Ran, Room, Supervision
 from untilproven.process.room import DirectoryRoom
 from untilproven.workspace.entry import Note
 from untilproven.workspace.manifest import Manifest, compare
@@ -41,12 +41,15 @@ class PlainWorkspace:
             return self._walk()
         return self._last
 
-    def tree(self) -> str:
-        return self.manifest().tree
+    def tree(self, *, fresh: bool = False) -> str:
+        return (self._walk() if fresh else self.manifest()).tree
 
     def open(self, iteration: int, supervision: Supervision) -> AgentRoom:  # noqa: ARG002  every iteration has the same
         self._before = self.manifest()
         return DirectoryRoom(self._root, supervision, self._env)
+
+    def exchange(self, iteration: int) -> None:
+        """A program sees every file as we do."""
 
     def delta(self) -> Delta:
         """What has changed since the room was opened, by whomever: the agent, or the user meanwhile."""
@@ -56,14 +59,29 @@ class PlainWorkspace:
         self._told |= new
         return Delta(tree=after.tree, changes=changes, notes=told(new))
 
-    def checking(self, supervision: Supervision) -> Room:
+    def since_start(self) -> Mapping[str, Differs]:
+        """Not known: of the tree as it was nothing is kept."""
+        return {}
+
+    def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:  # noqa: ARG002  none can be
         return _CheckingRoom(self._root, supervision, {**self._env, **_OF_CHECKS}, self._outdated)
 
-    def keep(self, iteration: int) -> None:
+    def keep(self, iteration: int) -> tuple[Conflict, ...]:  # noqa: ARG002  they are all the same
         """There is nothing to do: the agent has worked on the tree itself."""
+        return ()
 
     def discard(self, iteration: int) -> None:
         """What the agent did stays, for nothing here can tell it from what the user did; the driver says so."""
+
+    def recover(self, kept: int | None) -> tuple[Conflict, ...]:  # noqa: ARG002  what was done is there
+        """Nothing is ever halfway."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def forget(self) -> None:
+        """Nothing is kept."""
 
     def _walk(self) -> Manifest:
         self._last = walk(self._root, self._exclude, self._last)

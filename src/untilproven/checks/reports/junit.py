@@ -1,10 +1,9 @@
 """JUnit XML in the dialects of pytest, node, surefire, gradle, ctest, phpunit and nextest."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from untilproven.checks.reports import markup
-from untilproven.checks.reports.results import ERROR, FAILED, PASSED, SKIPPED, result
+from untilproven.checks.reports.results import ERROR, FAILED, PASSED, SKIPPED, Report, result
 from untilproven.contract import TestResult
 
 Naming = Callable[[dict[str, str], list[str]], str]
@@ -36,7 +35,7 @@ def by_file(attributes: dict[str, str], _suites: list[str]) -> str:
     return "::".join((file, *inner.split("."), name)) if inner else f"{file}::{name}"
 
 
-def read(report: Path, naming: Naming = by_class) -> list[TestResult]:
+def read(report: Report, naming: Naming = by_class) -> list[TestResult]:
     """Every test case of one file."""
     heard = _Cases(naming)
     markup.listen(report, heard)

@@ -4,11 +4,10 @@ The standard library's expat is used directly: with DOCTYPE refused it has nothi
 events keep a report of 64 MiB from becoming a tree of a gigabyte.
 """
 
-from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
 
-from untilproven.checks.reports.results import Unreadable, opened
+from untilproven.checks.reports.results import Report, Unreadable, opened
 
 _DEPTH = 200
 _CHUNK = 1024 * 1024
@@ -22,7 +21,7 @@ class Listener(Protocol):
     def data(self, text: str) -> None: ...
 
 
-def listen(report: Path, listener: Listener) -> None:
+def listen(report: Report, listener: Listener) -> None:
     """Tell the listener every element; tags come without their namespace."""
     depth = 0
 

@@ -1,6 +1,7 @@
 """Results of tests as every reader gives them: bounded, and one for each name."""
 
 import contextlib
+import io
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ PASSED, SKIPPED, FAILED, ERROR = "passed", "skipped", "failed", "error"
 RED = frozenset({FAILED, ERROR})
 _WORSE = {PASSED: 0, SKIPPED: 1, FAILED: 2, ERROR: 3}
 T = TypeVar("T")
+Report = Path | bytes
+"""Where a report lies, or what it says."""
 _NAME, _MESSAGE = 1_000, 2_000
 
 
@@ -38,18 +41,23 @@ def fold(results: Iterable[TestResult]) -> tuple[TestResult, ...]:
 
 
 @contextlib.contextmanager
-def opened(report: Path) -> Iterator[BinaryIO]:
+def opened(report: Report) -> Iterator[BinaryIO]:
     """A report that this run has written, if it is not larger than can be believed."""
+    if isinstance(report, bytes):
+        yield io.BytesIO(report)
+        return
     try:
         with files.open_regular(report) as file:
             if os.fstat(file.fileno()).st_size > files.READ_LIMIT:
                 raise Unreadable(f"the test runner's report has more than {files.READ_LIMIT} bytes")
             yield file
-    except (OSError, Damaged, Foreign) as error:
-        raise Unreadable(f"the test runner left no report that can be read: {error}") from error
+    except (Damaged, Foreign) as error:
+        raise Unreadable("the test runner left no report that can be read: it is not a regular file") from error
+    except OSError as error:
+        raise Unreadable(f"the test runner left no report that can be read: {error.strerror}") from error
 
 
-def content(report: Path) -> bytes:
+def content(report: Report) -> bytes:
     with opened(report) as file:
         return file.read(files.READ_LIMIT)
 

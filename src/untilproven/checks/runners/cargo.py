@@ -1,20 +1,19 @@
 """`cargo test` as text, and `cargo nextest run` as JSON."""
 
-from pathlib import Path
-
 from untilproven.checks.reports import libtest
 from untilproven.checks.runners.reporting import Call, Reporting
+from untilproven.contract import Exchange
 
 _QUIET = frozenset({"-q", "--quiet"})
 
 
-def reporting(call: Call, scratch: Path) -> Reporting | None:
-    report = scratch / "cargo.txt"
+def reporting(call: Call, scratch: Exchange) -> Reporting | None:
+    report, printed = scratch.outside / "cargo.txt", scratch.inside / "cargo.txt"
     match [word for word in call.arguments if not word.startswith("+")]:
         case ["test" | "t", *_]:
             return Reporting(
                 dropped=_QUIET,
-                printed=report,
+                printed=printed,
                 read=lambda: libtest.read(report),
                 shown=lambda: libtest.shown(report),
             )
@@ -22,7 +21,7 @@ def reporting(call: Call, scratch: Path) -> Reporting | None:
             return Reporting(
                 before="NEXTEST_EXPERIMENTAL_LIBTEST_JSON=1",
                 last="--message-format libtest-json",
-                printed=report,
+                printed=printed,
                 read=lambda: libtest.read_json(report),
                 shown=lambda: libtest.shown(report),
             )

@@ -2,12 +2,27 @@
 
 import shlex
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from untilproven.checks.inside import SMALL
 from untilproven.checks.line import Line
-from untilproven.contract import TestResult
+from untilproven.checks.wrappers import base
+from untilproven.contract import Room, TestResult
+
+
+def text_in(room: Room, path: PurePosixPath) -> str | None:
+    """What a small file of the tree says; None if there is none."""
+    found = room.read(path, SMALL)
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+class Also(msgspec.Struct, frozen=True):
+    """What a run is given besides what the user typed: words for the runner, and some of its own that are left out."""
+
+    words: tuple[str, ...] = ()
+    without: frozenset[str] = frozenset()
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -15,7 +30,23 @@ class Call(msgspec.Struct, frozen=True):
 
     line: Line
     at: int
-    root: Path
+    room: Room | None = None
+    """None while the line is only looked at."""
+    directory: PurePosixPath = PurePosixPath()
+    """Where it runs, from the tree's root on."""
+
+    @property
+    def root(self) -> Path:
+        """The same as a program in the room sees it."""
+        return self.room.root / self.directory if self.room else Path("/")
+
+    @property
+    def runner(self) -> str:
+        return base(self.line.words[self.at].text)
+
+    def text_of(self, name: str) -> str | None:
+        """What a small file of the tree says, named from where the runner runs."""
+        return text_in(self.room, self.directory / name) if self.room else None
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -26,8 +57,8 @@ class Reporting(msgspec.Struct, frozen=True, kw_only=True):
     """What is added to a line, and how the report is read afterwards."""
 
     read: Callable[[], list[TestResult]]
-    files: tuple[tuple[Path, bytes], ...] = ()
-    """What must lie in the scratch directory first."""
+    files: tuple[tuple[str, bytes], ...] = ()
+    """What must lie in the scratch directory first, by name."""
     first: str = ""
     """Options that must stand right behind the runner's own words, of which there are `behind` more than one."""
     behind: int = 0
@@ -48,6 +79,10 @@ class Reporting(msgspec.Struct, frozen=True, kw_only=True):
     def only_adds(self) -> bool:
         """Whether a script runner such as `npm test` can pass it on."""
         return not (self.first or self.instead or self.dropped or self.printed)
+
+    def with_also(self, also: Also) -> "Reporting":
+        last = " ".join(part for part in (self.last, shlex.join(also.words)) if part)
+        return msgspec.structs.replace(self, last=last, dropped=self.dropped | also.without)
 
 
 def apply(call: Call, asked: Reporting) -> str:

@@ -1,11 +1,9 @@
 """`npm test` and its kin: the runner is the one that the script of package.json ends in."""
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
-
-from untilproven.checks import inside
 
 MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 PLACEHOLDER = "no test specified"
@@ -30,10 +28,10 @@ def script_named(words: tuple[str, ...]) -> str | None:
     return name if _TEST.fullmatch(name) else None
 
 
-def scripts(directory: Path) -> dict[str, str]:
+def scripts(package: str | None) -> dict[str, str]:
     """The scripts of a package.json; none if it is missing or not one."""
     try:
-        return msgspec.json.decode(inside.text_of(directory / "package.json") or "", type=_Package).scripts
+        return msgspec.json.decode(package or "", type=_Package).scripts
     except (ValueError, RecursionError):
         return {}
 

@@ -1,6 +1,6 @@
 """The first screen: who works, in which room, what will be checked and how it stands, and what may be used."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import UNSET, UnsetType
 
@@ -13,8 +13,9 @@ from untilproven.watch.console.lines import Line, Piece, first_line, line, one_l
 
 _LABEL = 11
 _ROOMS = {
+    "overlay": ("overlay: your files change only when an iteration is kept", 0),
     "none": ("none: the agent runs as you, on your files", RED),
-    "shadow": ("shadow: best effort", YELLOW),
+    "shadow": ("shadow, best effort: the agent works on your files, and what fails is taken back", YELLOW),
 }
 
 
@@ -30,6 +31,7 @@ def told(state: LoopState, control: Mapping[str, CheckFinished]) -> list[Line]:
         lines += _agent(plan)
         room = Piece(*_ROOMS.get(plan.sandbox, (one_line(plan.sandbox), 0)))
         lines.append(_labelled("room", room)._replace(loud=True))
+        lines += [_labelled("", Piece(one_line(words), color)) for words, color in _openings(plan)]
         lines += _checks(plan.checks, control, state.progress)
         if plan.promise:
             lines.append(_labelled("promise", one_line(plan.promise), Piece(_believed(plan), DIM)))
@@ -41,6 +43,23 @@ def told(state: LoopState, control: Mapping[str, CheckFinished]) -> list[Line]:
 
 def _labelled(label: str, *parts: str | Piece) -> Line:
     return line(Piece(f"  {label:<{_LABEL}}", DIM), *parts)
+
+
+def _openings(plan: Plan) -> Iterator[tuple[str, int]]:
+    """What is opened in the walls, and what stays out."""
+    if plan.network == "none":
+        yield "no network for the agent", DIM
+    if plan.check_network and plan.check_network != plan.network:
+        yield f"network of the checks: {plan.check_network}", DIM
+    for what in plan.share:
+        if what == "docker":
+            yield "shares docker: unconfined, whoever reaches it can do what root can", RED
+        else:
+            yield f"shares {what}", YELLOW
+    if plan.env:
+        yield f"passes on {', '.join(plan.env)}", YELLOW
+    if plan.not_passed:
+        yield f"not passed on: {', '.join(plan.not_passed)}; --env NAME passes one on", DIM
 
 
 def _agent(plan: Plan) -> list[Line]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from untilproven.core.text import printable
 from untilproven.model import events
-from untilproven.watch.color import CYAN, DIM, RED, YELLOW
+from untilproven.watch.color import CYAN, DIM, GREEN, RED, YELLOW
 from untilproven.watch.console import words
 from untilproven.watch.console.lines import Line, Piece, line, one_line
 
@@ -62,7 +62,29 @@ def about(event: events.Event, *, verbose: bool) -> list[Line]:
             return [line(f"goes on as {event.resumed_as}")]
         case events.StateUpdated() if "allowance" in event.set:
             return [line("the limits were changed")]
-    return _details(event) if verbose else []
+    return _about_the_tree(event) or (_details(event) if verbose else [])
+
+
+def _about_the_tree(event: events.Event) -> list[Line]:
+    match event:
+        case events.TreeChanged():
+            return [line(Piece("you changed the tree after it was checked: ", YELLOW), "the checks are run again")]
+        case events.WorkCommitted():
+            return _committed(event)
+    return []
+
+
+def _committed(event: events.WorkCommitted) -> list[Line]:
+    where = f" on {one_line(event.branch)}" if event.branch else ""
+    ignored = f"; {words.plural(event.ignored, 'ignored file')} left out" if event.ignored else ""
+    if event.commit:
+        done = f"{event.commit[:12]}{where}, {words.plural(event.paths, 'file')}{ignored}"
+        lines = [line(Piece("committed ", GREEN), done, loud=True)]
+    else:
+        lines = [line(Piece("nothing to commit", YELLOW), ignored, loud=True)]
+    for one in event.left_out:
+        lines.append(line(Piece("  not committed: ", YELLOW), f"{one_line(one.path)}: {one_line(one.why)}", loud=True))
+    return lines
 
 
 def _details(event: events.Event) -> list[Line]:

@@ -14,6 +14,7 @@ from untilproven.watch.doctor.places import own_state, project_state
 from untilproven.watch.doctor.programs import SearchPath, agents, bwrap, git, search_path
 from untilproven.watch.doctor.refusals import Kernel, why_no_namespace, why_no_overlay
 from untilproven.watch.doctor.room import overlay, user_namespaces
+from untilproven.watch.doctor.sandbox import room
 from untilproven.watch.doctor.surroundings import python, system_clock, text_encoding
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "probes",
     "project_state",
     "python",
+    "room",
     "search_path",
     "system_clock",
     "text_encoding",
@@ -47,6 +49,7 @@ def probes(project: Project, path: str) -> dict[str, Probe]:
         "git": partial(git, programs),
         "user namespaces": user_namespaces,
         "overlay": partial(overlay, project),
+        "room": room,
         "bwrap": partial(bwrap, programs),
         "agents": partial(agents, programs),
         "project state": partial(project_state, project),

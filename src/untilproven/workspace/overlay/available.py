@@ -10,11 +10,14 @@ from untilproven.contract import Supervision
 from untilproven.errors import RalphError
 from untilproven.process.room import WalledRoom
 from untilproven.process.walls import Layer, Walls
+from untilproven.store import files
 from untilproven.store.vouch import user_state
 from untilproven.workspace.overlay.place import make, make_layer, make_temporary
 from untilproven.workspace.overlay.removal import remove
 
 _SECONDS = 20.0
+_NAMESPACE = Path("/proc/self/ns/user")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _EXPLAINED = {
     os.strerror(errno.EPERM): "the kernel or a security policy does not let you build rooms; on Ubuntu see"
     " kernel.apparmor_restrict_unprivileged_userns, in a container ask for more rights",
@@ -22,16 +25,26 @@ _EXPLAINED = {
 }
 
 
-def available() -> str:
-    """Why no room can be built here, in a sentence; empty if one was built and held."""
+def available(*, again: bool = False) -> str:
+    """Why no room can be built here, in a sentence; empty if one was built and held since the machine was started.
+
+    `again` builds one in any case.
+    """
     try:
         rooms = user_state() / "rooms"
         make(rooms)
-        return _tried(rooms)
+        built = rooms / "built"
+        here = f"{_BOOT.read_text().strip()} {os.getuid()} {_NAMESPACE.stat().st_ino}"
+        if not again and built.is_file() and built.read_text() == here:
+            return ""
+        reason = _tried(rooms)
+        if not reason:
+            files.replace(built, here.encode(), durable=False)
     except RalphError as error:
         return f"{error.message} ({error.hint})" if error.hint else error.message
     except OSError as error:
         return f"{error.strerror}: {error.filename}"
+    return reason
 
 
 @cache
@@ -41,12 +54,12 @@ def _tried(rooms: Path) -> str:
         project = place / "project"
         project.mkdir()
         layer = Layer(str(project), (str(project),), *make_layer(place / "layer", project))
-        make_temporary(place / "tmp")
+        make_temporary(place / "layer/tmp")
         room = WalledRoom(
             project,
             Supervision(marker=place.name),
             {"PATH": os.defpath},
-            Walls((layer,), str(place / "tmp"), hidden=("/run",)),
+            Walls((layer,), str(place / "layer/tmp"), str(place / "layer"), hidden=("/run",)),
         )
         try:
             ran = room.run([_SHELL, "-c", ": > file"], timeout=_SECONDS)

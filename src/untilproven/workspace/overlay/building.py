@@ -1,5 +1,6 @@
 """The walls of a room: what is layered, what is hidden, what stays as it is."""
 
+import os
 from pathlib import Path
 
 from untilproven.errors import RalphError
@@ -23,37 +24,37 @@ def for_agent(project: Project, place: Place, repository: Repository, iteration:
     layers.append(Layer(root, (root,), *make_layer(place.iteration(iteration), project.root), renames=True))
     if repository.exists:
         layers.append(repository.layer(iteration))
-    return _walls(project, tuple(layers), str(place.temporary), (str(INSIDE),), repository.protected)
+    walls = _walls(project, place, tuple(layers), place.temporary)
+    return walls._replace(
+        shared=(str(INSIDE), *walls.shared), readonly=repository.protected, lasting=int(layers[0].target != root)
+    )
 
 
-def for_check(project: Project, place: Place, candidate: Path | None) -> Walls:
-    """A check's: the candidate tree, HOME as the user has it, and nothing it writes stays."""
+def for_check(project: Project, place: Place, *above: Path) -> Walls:
+    """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays."""
     root = str(project.root)
     place.drop(place.check)
-    lower = (str(candidate), root) if candidate else (root,)
-    layer = Layer(root, lower, *make_layer(place.check, project.root))
+    layer = Layer(root, (*map(str, above), root), *make_layer(place.check, project.root))
     temporary = place.check / "tmp"
     make_temporary(temporary)
-    return _walls(project, (layer,), str(temporary), (), ())
+    return _walls(project, place, (layer,), temporary)
 
 
-def _walls(
-    project: Project, layers: tuple[Layer, ...], temporary: str, shared: tuple[str, ...], readonly: tuple[str, ...]
-) -> Walls:
-    hidden = surroundings.hidden(project)
+def _walls(project: Project, place: Place, layers: tuple[Layer, ...], temporary: Path) -> Walls:
+    hidden, root = surroundings.hidden(project), str(project.root)
     for path in hidden:
-        if project.root.is_relative_to(path):
+        if f"{root}/".startswith(f"{path}/"):
             raise RalphError(
-                f"no room can be built around {project.root}: it lies in {path}, which rooms do not show",
+                f"no room can be built around {root}: it lies in {path}, which rooms do not show",
                 hint="move the project, or run with --sandbox none",
             )
     layered = tuple(f"{layer.target}/" for layer in layers)
     return Walls(
         layers=layers,
-        temporary=temporary,
+        temporary=str(temporary),
+        place=str(place.path),
         hidden=tuple(path for path in hidden if not _is_dead_socket(path, layered)),
-        shared=(*shared, *_pinned(project.root, hidden)),
-        readonly=readonly,
+        shared=_pinned(root, hidden),
     )
 
 
@@ -62,13 +63,13 @@ def _is_dead_socket(path: str, layered: tuple[str, ...]) -> bool:
     return path.startswith(layered) and Path(path).is_socket()
 
 
-def _pinned(root: Path, hidden: tuple[str, ...]) -> tuple[str, ...]:
+def _pinned(root: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
     """Directories of the project with something hidden in them: renamed, they would show it to the next room."""
     found = {
         str(parent)
         for path in hidden
-        if Path(path).is_relative_to(root) and Path(path).exists()
+        if path.startswith(f"{root}/") and os.path.exists(path)  # noqa: PTH110  done for every room
         for parent in Path(path).parents
-        if parent != root and parent.is_relative_to(root)
+        if str(parent).startswith(f"{root}/")
     }
     return tuple(sorted(found))

@@ -5,10 +5,11 @@ import ctypes
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
+from untilproven.contract import Conflict
 from untilproven.errors import Damaged
 from untilproven.process import kernel
 from untilproven.store import files
@@ -20,18 +21,9 @@ from untilproven.workspace.overlay.reading import Reading, entry_of, is_same, lo
 from untilproven.workspace.overlay.upper import Change
 
 _OURS = 0o700
+_POWER = stat.S_ISUID | stat.S_ISGID
 _SYNCED_ONE_BY_ONE = 16
 """More files than this are made durable by one request for the whole file system."""
-
-
-class Conflict(NamedTuple):
-    """A path that the user changed while the agent worked: theirs stays."""
-
-    path: str
-    wanted: str
-    """What the agent did with it: changed or deleted."""
-    aside: Path | None
-    """Where the agent's version is kept."""
 
 
 class Merged(NamedTuple):
@@ -45,14 +37,30 @@ def _nothing() -> None:
     """What happens before each step, unless somebody wants to know."""
 
 
-def merge(plan: Plan, upper: Path, root: Path, aside: Path, step: Callable[[], None] = _nothing) -> Merged:
-    """Merge a layer into the user's tree; `aside` is where the agent's version goes if the user's stays."""
+def merge(
+    plan: Plan,
+    upper: Path,
+    root: Path,
+    aside: Path,
+    step: Callable[[], None] = _nothing,
+    refused: Collection[str] = (),
+) -> Merged:
+    """Merge a layer into the user's tree; `aside` is where the agent's version goes if the user's stays, as it does
+    wherever that was refused before."""
     with files.explained(root), Beneath(upper, force=True) as layer, Beneath(root) as tree:
-        return _Merge(plan, layer, tree, aside, step).carry_out()
+        return _Merge(plan, layer, tree, aside, step, refused).carry_out()
 
 
 class _Merge:
-    def __init__(self, plan: Plan, upper: Beneath, root: Beneath, aside: Path, step: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        upper: Beneath,
+        root: Beneath,
+        aside: Path,
+        step: Callable[[], None],
+        refused: Collection[str],
+    ) -> None:
         self._changes = plan.by_path()
         self._closed = {os.fsdecode(path): mode for path, mode in plan.closed.items()}
         self._settled = plan.settled
@@ -60,6 +68,7 @@ class _Merge:
         self._root = root
         self._aside = aside
         self._step = step
+        self._refused = refused
         self._reading = Reading()
         self._conflicts: dict[str, Conflict] = {}
         self._entries: dict[str, Entry | None] = {}
@@ -99,7 +108,7 @@ class _Merge:
             self._entries[path] = None
         elif ours is not None and now.is_directory == ours.is_directory:
             return
-        elif base.is_directory != now.is_directory or not (base.is_directory or is_same(now, base)):
+        elif base.is_directory != now.is_directory or not (base.is_directory or self._is_still(now, base, path)):
             self._conflict(path)
         else:
             self._step()
@@ -151,7 +160,7 @@ class _Merge:
             os.unlink(temporary, dir_fd=directory)
         now, base = self._now(path), self._changes[path].base
         if not is_same(now, ours):
-            if not is_same(now, base) and not (now is None and _is_directory(base)):
+            if not self._is_still(now, base, path) and not (now is None and _is_directory(base)):
                 self._conflict(path)
                 return
             self._step()
@@ -163,6 +172,8 @@ class _Merge:
                     f"what the agent wrote to {path!r} is not what it was when it was looked at",
                     hint="the disk may have lost it in a power cut; discard that iteration",
                 )
+            if ours.mode & _POWER and stat.S_ISREG(ours.mode):
+                os.chmod(temporary, stat.S_IMODE(ours.mode), dir_fd=directory)  # the user's own, come back
             os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         if found := seen(directory, name):
             self._entries[path] = entry_of(found, ours.content)
@@ -181,10 +192,13 @@ class _Merge:
         found = seen(directory, name)
         if directory is None or found is None:
             return None
-        base = self._changes[path].base
-        if base is not None and looks_like(base, found, self._settled):
-            return base
-        return self._reading.entry(directory, name, found, path)
+        change = self._changes[path]
+        if change.base is not None and looks_like(change.base, found, self._settled):
+            return change.base
+        return recognised(self._reading.entry(directory, name, found, path), change.base, change.ours)
+
+    def _is_still(self, now: Entry | None, base: Entry | None, path: str) -> bool:
+        return path not in self._refused and is_same(now, base)
 
     def _conflict(self, path: str) -> None:
         """Theirs stays, ours is kept aside."""
@@ -203,6 +217,14 @@ class _Merge:
                 copying.copy(self._upper.directory(parent), name, place.root, name)
             return target
         return None
+
+
+def recognised(now: Entry, *known: Entry | None) -> Entry:
+    """What is there; if it cannot be read, the one of these that has its mode, size and time."""
+    if now.is_hashed or now.is_directory:
+        return now
+    signs = (now.mode, now.size, now.mtime)
+    return next((entry for entry in known if entry and (entry.mode, entry.size, entry.mtime) == signs), now)
 
 
 def _is_directory(entry: Entry | None) -> bool:

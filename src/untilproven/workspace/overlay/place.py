@@ -1,5 +1,6 @@
 """Where the rooms of a loop lie: in the user's own state, out of the tree and out of every room."""
 
+import contextlib
 import ctypes
 import os
 import stat
@@ -14,6 +15,7 @@ from untilproven.store import files
 from untilproven.store.lock import FileLock
 from untilproven.store.vouch import user_state
 from untilproven.workspace.overlay.removal import remove
+from untilproven.workspace.overlay.trash import Trash
 
 _PRIVATE = 0o700
 _TEMPORARY = 0o1777
@@ -52,14 +54,31 @@ class Place:
         lock.acquire()
         self._held = lock
 
+    @cached_property
+    def _trash(self) -> Trash:
+        return Trash(self.path / "trash")
+
     @property
     def held(self) -> bool:
         return self._held is not None
 
     def release(self) -> None:
         if self._held is not None:
+            with files.explained(self.path):
+                self._trash.remove()
             self._held.release()
             self._held = None
+
+    def leave(self) -> None:
+        """Let others in, and leave no directory behind that has nothing in it."""
+        self._trash.remove()
+        with contextlib.suppress(OSError):
+            if [path.name for path in self.path.iterdir()] == ["lock"]:
+                (self.path / "lock").unlink()
+        self.release()
+        for directory in (self.path, self.path.parent):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
 
     def iteration(self, number: int) -> Path:
         return self.path / naming.iteration_name(number)
@@ -89,23 +108,39 @@ class Place:
     def check(self) -> Path:
         return self.path / "check"
 
-    def aside(self, number: int) -> Path:
-        return self.path / "conflicts" / naming.iteration_name(number)
+    @property
+    def was(self) -> Path:
+        """What a check finds as it was when the loop began."""
+        return self.path / "was"
+
+    @property
+    def restore(self) -> Path:
+        """What comes back from a snapshot, until it is merged."""
+        return self.path / "restore"
+
+    def aside(self, what: str) -> Path:
+        return self.path / "conflicts" / what
 
     def needed_to_go_on(self) -> list[Path]:
         """What another process needs to go on with the loop."""
-        return [self.home, self.git, self.temporary, self.check, *self.iterations().values()]
+        return [
+            self.home,
+            self.git,
+            self.temporary,
+            self.check,
+            self.was,
+            self.restore,
+            *self.iterations().values(),
+        ]
 
     def drop(self, path: Path) -> None:
-        """Gone at once, whenever this is killed; what is left of it goes with the next one."""
-        trash = self.path / "trash"
+        """Gone at once, whenever this is killed; what is left of it goes when there is time for it."""
         with files.explained(path):
-            remove(trash)
-            try:
-                path.rename(trash)
-            except FileNotFoundError:
-                return
-            remove(trash)
+            self._trash.take(path)
+
+    def tidy(self) -> None:
+        """Take away what was dropped; what resists is taken away when the place is released."""
+        self._trash.empty()
 
 
 def make(path: Path) -> None:
@@ -121,14 +156,15 @@ def make(path: Path) -> None:
 
 def make_layer(path: Path, over: Path) -> tuple[str, str]:
     """The two directories that a layer needs; what the upper one has stays, and its mode is what will be seen."""
-    upper, work = path / "upper", path / "work"
+    upper, work = f"{path}/upper", f"{path}/work"
     with files.explained(path):
-        path.mkdir(mode=_PRIVATE, exist_ok=True)
-        upper.mkdir(mode=_PRIVATE, exist_ok=True)
-        upper.chmod(stat.S_IMODE(over.stat().st_mode) | _PRIVATE)
-        remove(work)
-        work.mkdir(mode=_PRIVATE)
-    return str(upper), str(work)
+        for directory in (path, upper, work):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(directory, _PRIVATE)  # noqa: PTH102  done for every iteration
+        mode = stat.S_IMODE(over.stat().st_mode) | _PRIVATE
+        if stat.S_IMODE(os.stat(upper).st_mode) != mode:  # noqa: PTH116  the same
+            os.chmod(upper, mode)  # noqa: PTH101  the same
+    return upper, work
 
 
 def make_temporary(path: Path) -> None:

@@ -12,7 +12,7 @@ from untilproven.store import files
 from untilproven.workspace.overlay.beneath import Beneath, split
 from untilproven.workspace.overlay.upper import Change
 
-_WRITTEN, _BEGUN = "plan", "merging"
+_WRITTEN, _BEGUN = "plan", "merging-"
 _OPEN = 0o700
 _LARGEST = 1024 * files.MIB
 
@@ -55,24 +55,35 @@ def save(plan: Plan, layer: Path) -> None:
     files.replace(layer / _WRITTEN, msgspec.msgpack.encode(plan), durable=False)
 
 
-def begin(layer: Path) -> Plan:
-    """The plan of a layer, which from now on survives everything."""
-    written, begun = layer / _WRITTEN, layer / _BEGUN
-    if not begun.exists():
-        with files.explained(written):
-            fd = os.open(written, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-            written.rename(begun)
-        files.sync_directory(layer)
-    return _load(begun)
+def is_written(layer: Path) -> bool:
+    """Whether somebody has looked at a layer, so that what it changes is known."""
+    return _file_of(layer) is not None
 
 
-def is_begun(layer: Path) -> bool:
-    """Whether a merge was under way."""
-    return (layer / _BEGUN).exists()
+def begin(layer: Path, record: int) -> Plan:
+    """The plan of a layer, which from now on belongs to the record of that number."""
+    found = _file_of(layer) or layer / _WRITTEN
+    plan = _load(found)
+    with files.explained(found):
+        found.rename(layer / f"{_BEGUN}{record}")
+    return plan
+
+
+def begun(layer: Path) -> int | None:
+    """The number of the record that a layer belongs to, if it was being merged."""
+    found = _file_of(layer)
+    number = found.name.removeprefix(_BEGUN) if found else ""
+    return int(number) if number.isdigit() else None
+
+
+def load(layer: Path) -> Plan:
+    return _load(_file_of(layer) or layer / _WRITTEN)
+
+
+def _file_of(layer: Path) -> Path | None:
+    if (layer / _WRITTEN).exists():
+        return layer / _WRITTEN
+    return next(layer.glob(f"{_BEGUN}*"), None)
 
 
 def _load(path: Path) -> Plan:

@@ -7,6 +7,8 @@ from pathlib import Path
 from untilproven.workspace.overlay.beneath import DIRECTORY
 
 _OURS = 0o700
+_SHALLOW = 16
+"""So many directories are open at once."""
 
 
 def remove(path: Path) -> None:
@@ -32,25 +34,34 @@ def remove_below(parent: int, name: str) -> None:
         return
 
 
-def _empty(parent: int, name: str) -> None:
-    """Directories below move up, one after the other: so no path becomes too long and no stack too deep."""
+def _empty(parent: int, name: str, depth: int = 0) -> None:
     top = _entered(parent, name)
     try:
-        number, token = count(), os.urandom(4).hex()
-        waiting = _directories_once_files_are_gone(top)
-        while waiting:
-            here = waiting.pop()
-            inner = _entered(top, here)
-            try:
-                for below in _directories_once_files_are_gone(inner):
-                    waiting.append(f"{token}-{next(number)}")
-                    os.chmod(below, _OURS, dir_fd=inner)  # to be moved, it must be writable itself
-                    os.rename(below, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
-            finally:
-                os.close(inner)
+        inner = _directories_once_files_are_gone(top)
+        if depth == _SHALLOW:
+            _empty_deep(top, inner)
+            return
+        for here in inner:
+            _empty(top, here, depth + 1)
             os.rmdir(here, dir_fd=top)
     finally:
         os.close(top)
+
+
+def _empty_deep(top: int, waiting: list[str]) -> None:
+    """Directories below move up, one after the other: so no path becomes too long and no stack too deep."""
+    number, token = count(), os.urandom(4).hex()
+    while waiting:
+        here = waiting.pop()
+        inner = _entered(top, here)
+        try:
+            for below in _directories_once_files_are_gone(inner):
+                waiting.append(f"{token}-{next(number)}")
+                os.chmod(below, _OURS, dir_fd=inner)  # to be moved, it must be writable itself
+                os.rename(below, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
+        finally:
+            os.close(inner)
+        os.rmdir(here, dir_fd=top)
 
 
 def _entered(parent: int, name: str) -> int:

@@ -1,14 +1,21 @@
 """Git's own directory in the room: its layer is carried from one kept iteration to the next, and never merged."""
 
+import os
+import stat
+import time
 from pathlib import Path
 
 from untilproven.core import naming
 from untilproven.process.walls import Layer
+from untilproven.workspace.descent import Descent
 from untilproven.workspace.overlay.place import Place, make_layer
-from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.snapshot import copy_layer
 
 _PROTECTED = ("hooks", "config", "config.worktree", "info/attributes")
+_TICK = 100_000_000
+"""Nanoseconds within which a file can change twice and bear the same times."""
+
+Condition = dict[str, tuple[int, ...]]
 
 
 class Repository:
@@ -17,6 +24,8 @@ class Repository:
     def __init__(self, root: Path, place: Place) -> None:
         self._directory = root / ".git"
         self._place = place
+        self._seen: Condition | None = None
+        """What the layer was when it was copied, if a change to it cannot go unnoticed."""
 
     @property
     def exists(self) -> bool:
@@ -27,27 +36,47 @@ class Repository:
         """What stays as it is: programs that git would run, and settings that name some."""
         if not self.exists:
             return (str(self._directory),)
-        return tuple(str(self._directory / name) for name in _PROTECTED)
+        return tuple(f"{self._directory}/{name}" for name in _PROTECTED)
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        before, copying = self._before(iteration), self._place.git / "copying"
+        self._place.drop(self._place.git / "work")
         upper, work = make_layer(self._place.git, self._directory)
-        remove(copying)
-        copy_layer(Path(upper), copying)
-        remove(before)
-        copying.rename(before)
+        before = self._before(iteration)
+        self._place.drop(before)
+        try:
+            self._copy.rename(before)
+        except FileNotFoundError:
+            self._copied(Path(upper)).rename(before)
         return Layer(str(self._directory), (str(self._directory),), upper, work)
 
+    def _copied(self, upper: Path) -> Path:
+        copying = self._place.git / "copying"
+        self._place.drop(copying)
+        self._seen = condition(upper)
+        copy_layer(upper, copying)
+        return copying
+
     def keep(self, iteration: int) -> None:
-        remove(self._before(iteration))
+        """A copy of what has not changed is as good for the next iteration."""
+        before = self._before(iteration)
+        if not before.is_dir():
+            return
+        if self._seen is not None and self._seen == condition(self._place.git / "upper"):
+            before.rename(self._copy)
+        else:
+            self._place.drop(before)
 
     def discard(self, iteration: int) -> None:
         before = self._before(iteration)
         if before.is_dir():
+            self._place.drop(self._copy)
             upper = self._place.git / "upper"
-            remove(upper)
-            before.rename(upper)
+            if self._seen is not None and self._seen == condition(upper):
+                before.rename(self._copy)
+            else:
+                self._place.drop(upper)
+                before.rename(upper)
 
     def recover(self, kept: int | None) -> None:
         """After a kill: an iteration under way is as if it had not been."""
@@ -55,5 +84,31 @@ class Repository:
             number = path.name.partition("-")[2].rpartition("-")[2]
             (self.keep if int(number) == kept else self.discard)(int(number))
 
+    @property
+    def _copy(self) -> Path:
+        """What the layer is, while no iteration is at work in it."""
+        return self._place.git / "copy"
+
     def _before(self, iteration: int) -> Path:
         return self._place.git / f"before-{naming.iteration_name(iteration)}"
+
+
+def condition(layer: Path) -> Condition | None:
+    """All that changes if anything in a layer does; None if something is too new to tell."""
+    found: Condition = {"": (stat.S_IMODE(layer.stat().st_mode),)}
+    settled = time.time_ns() - _TICK
+    with Descent(layer) as descent:
+        for path, opened in descent:
+            if isinstance(opened, OSError):
+                return None
+            inner = []
+            with os.scandir(opened) as listing:
+                for item in listing:
+                    here, seen = f"{path}/{item.name}" if path else item.name, item.stat(follow_symlinks=False)
+                    if seen.st_ctime_ns >= settled:
+                        return None
+                    found[here] = (seen.st_ino, seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                    if item.is_dir(follow_symlinks=False):
+                        inner.append(here)
+            descent.below(inner)
+    return found

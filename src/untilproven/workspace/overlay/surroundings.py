@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from untilproven.store.layout import STATE_DIRECTORY, Project
@@ -67,37 +68,42 @@ def dropped() -> tuple[str, ...]:
 def home() -> Path | None:
     """The user's home, if there is one."""
     named = os.environ.get("HOME", "")
-    if not named.startswith("/") or not Path(named).is_dir():
+    if not named.startswith("/") or not os.path.isdir(named):  # noqa: PTH112  done for every room
         return None
-    path = Path(named).resolve()
-    return path if path != path.parent else None
+    path = os.path.realpath(named)
+    return Path(path) if path != "/" else None
 
 
 def hidden(project: Project) -> tuple[str, ...]:
     """What is empty in every room: the loops' state, secrets, and every socket that somebody listens at."""
-    paths = [project.state.path, project.root / STATE_DIRECTORY, user_state()]
-    paths += [Path(path) for path in _OF_THE_SYSTEM]
-    temporary = os.environ.get("TMPDIR", "")
-    if temporary.startswith("/"):
+    variables = (os.environ.get(name, "") for name in ("TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"))
+    places = _places(project, user_state(), home(), *(value if value.startswith("/") else "" for value in variables))
+    return tuple(dict.fromkeys((*places, *_sockets(places))))
+
+
+@lru_cache(maxsize=8)
+def _places(
+    project: Project, state: Path, at_home: Path | None, temporary: str, runtime: str, configured: str
+) -> tuple[str, ...]:
+    """What is hidden whether it exists or not."""
+    paths = [project.state.path, project.root / STATE_DIRECTORY, state, *map(Path, _OF_THE_SYSTEM)]
+    if temporary:
         paths.append(Path(temporary) / f"untilproven-{os.geteuid()}")
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if runtime.startswith("/") and not project.root.is_relative_to(runtime):
+    if runtime and not project.root.is_relative_to(runtime):
         paths.append(Path(runtime))
-    at_home = home()
     if at_home:
-        configured = os.environ.get("XDG_CONFIG_HOME", "")
-        config = Path(configured) if configured.startswith("/") else at_home / ".config"
+        config = Path(configured) if configured else at_home / ".config"
         paths += [at_home / name for name in _IN_HOME]
         paths += [config / name for name in _IN_CONFIG]
-    return tuple(dict.fromkeys([str(path) for path in paths] + list(_sockets(paths))))
+    return tuple(map(str, paths))
 
 
-def _sockets(hidden_already: list[Path]) -> Iterator[str]:
+def _sockets(hidden_already: tuple[str, ...]) -> Iterator[str]:
     """A read-only socket can still be connected to."""
     covered = tuple(f"{path}/" for path in hidden_already)
-    for line in _SOCKETS.read_bytes().splitlines()[1:]:
-        columns = line.split(None, _PATH_COLUMN)
-        if len(columns) > _PATH_COLUMN and columns[_PATH_COLUMN].startswith(b"/"):
-            path = os.fsdecode(columns[_PATH_COLUMN])
-            if not path.startswith(covered):
+    for line in _SOCKETS.read_bytes().splitlines():
+        if b" /" in line:
+            columns = line.split(None, _PATH_COLUMN)
+            path = os.fsdecode(columns[_PATH_COLUMN]) if len(columns) > _PATH_COLUMN else ""
+            if path.startswith("/") and not path.startswith(covered):
                 yield path

@@ -2,25 +2,35 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from untilproven.contract import AgentRoom, Delta, Room, Supervision
+from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision
+from untilproven.errors import Damaged
 from untilproven.model.iteration import FileChange
+from untilproven.process.houses import House
 from untilproven.process.room import WalledRoom
+from untilproven.process.walls import Walls
 from untilproven.store.layout import Project
 from untilproven.workspace.manifest import Manifest, compare
 from untilproven.workspace.notes import told
+from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import building, plan, surroundings
+from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.merge import Conflict, merge
-from untilproven.workspace.overlay.place import Place, make_temporary
+from untilproven.workspace.overlay.place import Place, make_layer, make_temporary
+from untilproven.workspace.overlay.quota import Quota
+from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.repository import Repository
-from untilproven.workspace.overlay.upper import Found, Upper
+from untilproven.workspace.overlay.upper import Change, Found, Upper
 
-_OF_CHECKS = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""Python takes a compiled file for current if size and second of the source are the same: agents edit faster."""
+if TYPE_CHECKING:
+    # What remembers iterations is not loaded before the agent's first turn.
+    from untilproven.workspace.snapshots.restoring import Restored
+    from untilproven.workspace.snapshots.shelf import Snapshots
 
 
 class OverlayWorkspace:
@@ -32,24 +42,43 @@ class OverlayWorkspace:
     kind = "overlay"
     can_discard = True
 
-    def __init__(self, project: Project, loop_id: str, exclude: Collection[PurePosixPath]) -> None:
+    def __init__(
+        self,
+        project: Project,
+        loop_id: str,
+        exclude: Collection[PurePosixPath],
+        openings: Openings = Openings(),  # noqa: B008  immutable
+    ) -> None:
         self._project = project
+        self._openings = openings
         self._exclude = exclude
         self._place = Place(project.root, loop_id)
         self._repository = Repository(project.root, self._place)
         self._known = Known(project.root, exclude)
+        self._house = House(self._place.tidy)
         self._rooms: list[WalledRoom] = []
         self._iteration = 0
         """The one whose layer is neither merged nor dropped; 0 if there is none."""
         self._opened = 0
         self._delta: Delta | None = None
         self._exchange_of = 0
-        self.conflicts: tuple[Conflict, ...] = ()
-        """What the last `keep` or `recover` left as the user has it."""
+        self._loop_id = loop_id
+        self._changes: dict[str, Change] = {}
+        """What the candidate has changed."""
+        self._was_key = ""
+        self.quota = Quota()
         self.step: Callable[[], None] = lambda: None
         """Called before each step of a merge."""
 
-    def tree(self) -> str:
+    @cached_property
+    def _snapshots(self) -> "Snapshots":
+        from untilproven.workspace.snapshots.shelf import Snapshots  # noqa: PLC0415  see above
+
+        return Snapshots(self._project.root, self._loop_id)
+
+    def tree(self, *, fresh: bool = False) -> str:
+        if fresh:
+            self._known.doubt()
         return (self._known.tree if self._iteration else self._known.look()).hash()
 
     def open(self, iteration: int, supervision: Supervision) -> AgentRoom:
@@ -60,21 +89,23 @@ class OverlayWorkspace:
         self._known.look()
         self._place.drop(self._place.iteration(iteration))
         walls = building.for_agent(self._project, self._place, self._repository, iteration)
-        self._iteration, self._delta = iteration, None
+        self._iteration, self._delta, self._changes = iteration, None, {}
         self._opened = self._upper(iteration).stat().st_ctime_ns
         room = WalledRoom(self._project.root, supervision, surroundings.environment(), walls)
+        room.stand_in(self._house)
         self._rooms.append(room)
         return room
 
-    def exchange(self, iteration: int) -> tuple[Path, Path]:
+    def exchange(self, iteration: int) -> Exchange:
         """A directory that the agent's room can write to: where it is outside, and where inside."""
         self._place.hold()
         outside = self._place.temporary / building.EXCHANGE
         if self._exchange_of != iteration:
+            self._place.drop(self._place.temporary)
             make_temporary(self._place.temporary)
             outside.mkdir(mode=0o700)
             self._exchange_of = iteration
-        return outside, building.INSIDE
+        return Exchange(outside, building.INSIDE)
 
     def delta(self) -> Delta:
         """Nothing is left running in the room afterwards, and only the layer is read."""
@@ -87,79 +118,162 @@ class OverlayWorkspace:
 
     def _observed(self) -> Delta:
         known = self._known
-        upper = self._upper(self._iteration)
-        found = Upper(upper, self._project.root, known.tree, self._opened, known.settled, self._exclude).look()
+        layer = self._place.iteration(self._iteration)
+        found = Upper(
+            layer / "upper", self._project.root, known.tree, self._opened, known.settled, self._exclude
+        ).look()
+        if refusal := self.quota.refusal(found, layer):
+            found = Found({}, {}, {refusal})
+            self._place.drop(layer)
+            make_layer(layer, self._project.root)
         tree = known.consider({path: change.ours for path, change in found.changes.items()} | found.same)
         closed = plan.closed_in(self._project.root, found.changes) if os.getuid() else {}
-        wanted = plan.plan_of(self._iteration, known.settled, found.changes, closed)
-        plan.save(wanted, self._place.iteration(self._iteration))
+        plan.save(plan.plan_of(self._iteration, known.settled, found.changes, closed), layer)
+        self._changes = found.changes
         return Delta(tree=tree, changes=_told_as_changes(found), notes=told(found.notes | known.new_notes()))
 
-    def checking(self, supervision: Supervision) -> Room:
-        self._settle()
-        candidate = self._upper(self._iteration) if self._iteration and self.delta() else None
-        walls = building.for_check(self._project, self._place, candidate)
-        room = WalledRoom(self._project.root, supervision, {**surroundings.environment(), **_OF_CHECKS}, walls)
+    def since_start(self) -> Mapping[str, Differs]:
+        """Of what no iteration has touched, nothing is known but that it is the user's."""
+        self.delta()
+        now = self._known.tree.entries
+        was = {path: change.base for path, change in self._changes.items()}
+        was |= {path: version.entry if version else None for path, version in self._snapshots.start().items()}
+        return {
+            path: Differs(before is not None, path in now)
+            for path, before in was.items()
+            if not is_same(before, now.get(path))
+        }
+
+    def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
+        self.delta()
+        above = [self._upper(self._iteration)] if self._iteration else []
+        if as_it_was:
+            above = [*self._was(as_it_was), *above]
+        walls = building.for_check(self._project, self._place, *above)
+        room = self._checking_room(walls, supervision)
+        room.stand_in(self._house)
         self._rooms.append(room)
         return room
 
-    def keep(self, iteration: int) -> None:
-        """What the user changed meanwhile stays, and is in `conflicts`."""
+    def _was(self, paths: Collection[str]) -> list[Path]:
+        """The layer of what is as it was, made anew only if it is another than the last one."""
+        from untilproven.workspace.snapshots.as_it_was import build, key_of, parts_of  # noqa: PLC0415  see above
+
+        parts = parts_of(paths, self._snapshots.start(), self._known.tree, self._changes)
+        if not parts:
+            return []
+        key = key_of(parts, self._project.root)
+        if key != self._was_key:
+            self._was_key = ""
+            self._place.drop(self._place.was)
+            build(parts, self._place.was, self._snapshots, self._project.root)
+            self._was_key = key
+        return [self._place.was]
+
+    def _checking_room(self, walls: Walls, supervision: Supervision) -> CheckingRoom:
+        env = surroundings.environment()
+        return CheckingRoom(self._project.root, supervision, env, walls, self._openings.variables)
+
+    def keep(self, iteration: int) -> tuple[Conflict, ...]:
         self._settle()
-        self.conflicts = ()
         if self._iteration == iteration:
             self.delta()
         layer = self._place.iteration(iteration)
+        conflicts: tuple[Conflict, ...] = ()
         if layer.is_dir():
-            wanted = plan.begin(layer)
-            merged = merge(wanted, layer / "upper", self._project.root, self._place.aside(iteration), self.step)
-            self.conflicts = merged.conflicts
-            self._known.decide(taken=merged.entries)
-            if merged.conflicts:
-                self._known.doubt()
+            conflicts = self._apply("kept", str(iteration), layer, self._place.aside(layer.name))
         self._drop(iteration)
         self._repository.keep(iteration)
+        return conflicts
+
+    def _apply(self, fate: str, what: str, layer: Path, aside: Path) -> tuple[Conflict, ...]:
+        from untilproven.workspace.snapshots.applying import apply  # noqa: PLC0415  see above
+
+        merged = apply(self._snapshots, fate, what, layer, self._project.root, aside, self.step)
+        self._known.decide(taken=merged.entries)
+        if merged.conflicts:
+            self._known.doubt()
+        return merged.conflicts
 
     def discard(self, iteration: int) -> None:
+        """What was done stays restorable."""
         self._settle()
+        layer = self._place.iteration(iteration)
+        if plan.is_written(layer):
+            from untilproven.workspace.snapshots.collecting import record  # noqa: PLC0415  see above
+
+            name = self._snapshots.next("discarded", str(iteration))
+            with contextlib.suppress(Damaged):  # a layer that the disk has lost cannot be kept
+                record(self._snapshots, name, plan.load(layer), layer / "upper", self._project.root)
         if self._iteration == iteration:
             self._known.decide()
         self._repository.discard(iteration)
         self._drop(iteration)
 
-    def recover(self, kept: int | None) -> None:
-        """At the start of a process: finish the merge of the iteration that was kept last, drop all other layers."""
+    def recover(self, kept: int | None) -> tuple[Conflict, ...]:
+        """Finish the merge of the iteration that was kept last, and of what was being restored; drop other layers."""
         self._settle()
         conflicts: tuple[Conflict, ...] = ()
         for number, layer in sorted(self._place.iterations().items()):
-            if number == kept or plan.is_begun(layer):
-                self.keep(number)
-                conflicts += self.conflicts
+            if number == kept or plan.begun(layer) is not None:
+                conflicts += self.keep(number)
             else:
-                self._drop(number)
+                self.discard(number)
         self._repository.recover(kept)
-        self.conflicts = conflicts
+        return conflicts + self._finish_restoring()
+
+    def restore(self, target: str, *, dry_run: bool = False) -> "Restored":
+        """Bring every path that the loop has changed to what it was at the `start`, at the `end` or after an iteration;
+        what the user has changed since stays. Nothing may be undecided: `recover` comes first."""
+        from untilproven.workspace.snapshots.restoring import Restored, prepare, way_to  # noqa: PLC0415  see above
+
+        self._settle()
+        if not dry_run:
+            self._finish_restoring()
+        way = way_to(self._snapshots, target, self._project.root)
+        if dry_run or not way.changes:
+            expected = way.expected_conflicts(self._project.root)
+            return Restored(way.changed(frozenset(conflict.path for conflict in expected)), expected)
+        self._place.drop(self._place.restore)
+        prepare(way, target, self._snapshots, self._place.restore, self._project.root)
+        conflicts = self._finish_restoring()
+        return Restored(way.changed(frozenset(conflict.path for conflict in conflicts)), conflicts)
+
+    def _finish_restoring(self) -> tuple[Conflict, ...]:
+        layer = self._place.restore
+        if not layer.exists():
+            return ()
+        from untilproven.workspace.snapshots.restoring import prepared  # noqa: PLC0415  see above
+
+        conflicts: tuple[Conflict, ...] = ()
+        if target := prepared(layer):
+            conflicts = self._apply("restored", target, layer, self._place.aside(f"restore-{target}"))
+            self._known.doubt()
+        self._place.drop(layer)
+        return conflicts
 
     def close(self) -> None:
         """What must outlast the process stays: layers not decided on, HOME's, git's, what conflicted."""
         self._close_rooms()
+        self._house.close()
+        if "_snapshots" in self.__dict__:
+            self._snapshots.close()
         self._exchange_of = 0
         if self._place.held:
             for path in (self._place.temporary, self._place.home / "work", self._place.git / "work"):
                 remove(path)
             self._place.drop(self._place.check)
-            self._place.release()
+            self._place.drop(self._place.was)
+            self._was_key = ""
+            self._place.leave()
 
     def forget(self) -> None:
-        """The loop has ended and will not go on: nothing of its rooms is needed, but for what conflicted."""
+        """The loop has ended and will not go on: of its rooms only what conflicted is left, and its snapshots."""
         self._settle()
+        self._house.close()
         for path in self._place.needed_to_go_on():
             self._place.drop(path)
         self.close()
-        for directory in (self._place.path, self._place.path.parent):
-            with contextlib.suppress(OSError):
-                (directory / "lock").unlink(missing_ok=True)
-                directory.rmdir()
 
     def _settle(self) -> None:
         """Nobody but us is at work in the rooms, for the tree may change beneath them."""
@@ -173,7 +287,7 @@ class OverlayWorkspace:
     def _drop(self, iteration: int) -> None:
         self._place.drop(self._place.iteration(iteration))
         if self._iteration == iteration:
-            self._iteration, self._delta = 0, None
+            self._iteration, self._delta, self._changes = 0, None, {}
         self._exchange_of = 0
 
     def _upper(self, iteration: int) -> Path:

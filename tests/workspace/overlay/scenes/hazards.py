@@ -69,8 +69,7 @@ def a_database_that_both_sides_write_stays_the_user_s(base: Path) -> None:
         succeeded(stage.python(INSERT))
         ours.execute("insert into t values ('user')")
         ours.commit()
-        stage.workspace.keep(1)
-        assert stage.workspace.conflicts
+        assert stage.workspace.keep(1)
         assert [row for (row,) in ours.execute("select x from t")] == ["before", "user"]
         assert list(ours.execute("pragma integrity_check")) == [("ok",)]
     ours.close()
@@ -84,8 +83,7 @@ def a_database_that_only_the_agent_writes_is_taken_over(base: Path) -> None:
     ours.execute("create table t (x)")
     ours.close()
     succeeded(stage.python(INSERT))
-    stage.workspace.keep(1)
-    assert stage.workspace.conflicts == ()
+    assert stage.workspace.keep(1) == ()
     ours = sqlite3.connect(stage.root / "data.db")
     assert list(ours.execute("select x from t")) == [("in",)]
     ours.close()
@@ -155,7 +153,7 @@ def an_attempt_that_was_left_is_started_afresh(base: Path) -> None:
 def a_project_where_rooms_do_not_reach_is_refused(base: Path) -> None:
     stage = Stage(base)
     lost = Project(Path("/run/untilproven-lost"), Path("/run/untilproven-lost"))
-    assert "it lies in /run" in refuses(RalphError, lambda: building._walls(lost, (), "/tmp", (), ()))
+    assert "it lies in /run" in refuses(RalphError, lambda: building._walls(lost, stage.workspace._place, (), Path("/tmp")))
     stage.workspace.close()
 
 

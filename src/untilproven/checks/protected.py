@@ -1,0 +1,169 @@
+"""Which version of which file each pass of the checks sees: the agent's, or the one from before the loop."""
+
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from untilproven.checks import line as lines
+from untilproven.checks.kinds import Kind, is_manifest, kind_of
+from untilproven.checks.wrappers import base, past_wrappers
+from untilproven.contract import Differs
+from untilproven.process.patterns import matches
+
+MARKS = ("pyvenv.cfg", "CMakeCache.txt", "CACHEDIR.TAG")
+"""Files by which tools mark a directory as theirs."""
+
+_INTERPRETERS = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "bun", "deno", "tsx", "ts-node", "ruby", "perl"}
+    | {"php", "source", "."}
+)
+_NO_FILE = frozenset({"-c", "-m", "-e"})
+"""Behind these an interpreter is given something else."""
+_SHELL_WORDS = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "!", "exec", "command"})
+
+
+class Protected(NamedTuple):
+    """A path that is not the agent's to change, and what became of it."""
+
+    path: str
+    kind: Kind
+    change: str
+    """created, modified or deleted"""
+
+
+class Views(NamedTuple):
+    """What is as it was in each pass; everything else is the agent's. None for a pass that is not needed."""
+
+    first: frozenset[str]
+    """Dependencies, unless they may change, and caches. A cache that the user had before is there again with the
+    user's own bytes: they are older than the work, and carry no verdict of the agent's."""
+    second: frozenset[str] | None
+    """Also everything protected; test configuration and tests that are new are absent."""
+    baseline: frozenset[str] | None
+    """Also the source, so that new tests meet the code that they are about as it was. What they are configured by
+    stays the agent's: a test that fails for want of a fixture or of a marker says nothing about the code."""
+    protected: tuple[Protected, ...]
+    """What is protected and differs, for the record; what the user allowed is not in it."""
+    new_tests: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    """Installed files that differ."""
+    manifests: tuple[str, ...]
+    """What says which dependencies there are to be, and differs."""
+
+
+def views_of(
+    differing: Mapping[str, Differs],
+    *,
+    lines: Iterable[str] = (),
+    marks: Collection[str] = (),
+    allow_test_edits: Collection[str] = (),
+    allow_dependency_changes: bool = False,
+    had_tests: bool = True,
+) -> Views:
+    """`lines` are the checks', and the scripts they name; `marks` are paths in the tree that end in one of MARKS. If
+    there was no test at the start, there is nothing that a second pass could hold the work to."""
+    kinds = kinds_of(differing, lines=lines, marks=marks)
+    dependencies = tuple(path for path, kind in kinds.items() if kind == "dependencies")
+    caches = frozenset(path for path, kind in kinds.items() if kind == "cache")
+    first = caches if allow_dependency_changes else caches.union(dependencies)
+    protected = tuple(
+        Protected(path, kind, _change(differing[path]))
+        for path, kind in sorted(kinds.items())
+        if _is_protected(kind, differing[path]) and not _is_allowed(path, allow_test_edits)
+    )
+    edited = [path for path, kind in kinds.items() if kind == "test" and differing[path].is_there]
+    new_tests = tuple(sorted(path for path in edited if not differing[path].was_there))
+    absent = {path for path in new_tests if not _is_allowed(path, allow_test_edits)}
+    source = {path for path, kind in kinds.items() if kind in {"source", "script", "ci"}}
+    return Views(
+        first=first,
+        second=first | absent | {one.path for one in protected} if protected and had_tests else None,
+        baseline=first | source if edited else None,
+        protected=protected,
+        new_tests=new_tests,
+        dependencies=tuple(sorted(dependencies)),
+        manifests=tuple(sorted(path for path in differing if kinds[path] == "mixed" and is_manifest(path))),
+    )
+
+
+def kinds_of(
+    differing: Mapping[str, Differs], *, lines: Iterable[str] = (), marks: Collection[str] = ()
+) -> dict[str, Kind]:
+    """What each path is. A directory is made by a tool only if its mark was there at the start: a mark that is new
+    would take the agent's own work out of sight."""
+    at_start = [mark for mark in marks if "/" in mark and (mark not in differing or differing[mark].was_there)]
+    installed = {mark.rpartition("/")[0] for mark in at_start if mark.endswith("/pyvenv.cfg")}
+    built = {mark.rpartition("/")[0] for mark in at_start} - installed
+    scripts = frozenset(scripts_in(lines))
+    return {
+        path: kind_of(path, scripts=scripts, built=built, installed=installed, is_new=not differs.was_there)
+        for path, differs in differing.items()
+    }
+
+
+def scripts_in(texts: Iterable[str]) -> Iterator[str]:
+    """Files of the tree that lines of shell run: a program by its path, or what an interpreter is given."""
+    for text in texts:
+        line = lines.read(text)
+        directory = PurePosixPath(line.directory if line else ".")
+        commands = [*line.earlier, tuple(word.text for word in line.words)] if line else _roughly(text)
+        for words in commands:
+            yield from _scripts(words, directory)
+
+
+def _scripts(words: tuple[str, ...], directory: PurePosixPath) -> Iterator[str]:
+    at = past_wrappers(words)
+    if at is None or at >= len(words):
+        return
+    program, given = words[at], list(words[at + 1 :])
+    if "/" in program:
+        yield from _in_tree(directory, program)
+    if base(program) not in _INTERPRETERS:
+        return
+    while given and (given[0].startswith("-") or given[0] == "run"):
+        option = given.pop(0)
+        if option in _NO_FILE:
+            if option == "-c" and given:
+                yield from scripts_in(given[:1])
+            return
+    if given:
+        yield from _in_tree(directory, given[0])
+
+
+def _roughly(text: str) -> list[tuple[str, ...]]:
+    """Pipes, loops and the rest: a command begins behind every operator and every word of the shell's own."""
+    reader = shlex.shlex(text, posix=True, punctuation_chars=True)
+    commands: list[list[str]] = [[]]
+    try:
+        for word in reader:
+            if word in _SHELL_WORDS or not word.strip("();<>|&{}!"):
+                commands.append([])
+            else:
+                commands[-1].append(word)
+    except ValueError:  # a quote that is not closed
+        pass
+    return [tuple(words) for words in commands if words]
+
+
+def _in_tree(directory: PurePosixPath, word: str) -> Iterator[str]:
+    path = directory / word
+    if path.parts and not path.is_absolute() and ".." not in path.parts:
+        yield str(path)
+
+
+def _is_protected(kind: Kind, differs: Differs) -> bool:
+    """A new script is what the task was to make, and a new test speaks for itself in the first pass."""
+    return kind == "configuration" or (kind in {"test", "ci", "script"} and differs.was_there)
+
+
+def _is_allowed(path: str, patterns: Collection[str]) -> bool:
+    """A pattern also means everything below what it matches."""
+    parents = [str(parent) for parent in PurePosixPath(path).parents if parent.parts]
+    return any(matches(pattern.removesuffix("/"), one) for pattern in patterns for one in (path, *parents))
+
+
+def _change(differs: Differs) -> str:
+    if not differs.was_there:
+        return "created"
+    return "modified" if differs.is_there else "deleted"

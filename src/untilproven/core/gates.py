@@ -1,0 +1,46 @@
+"""Gates: where a human decides. What each says, in the words of the journal."""
+
+from collections.abc import Iterable
+
+from untilproven.contract import Conflict
+from untilproven.core.text import text
+from untilproven.model.events import CONFLICT, CheckFinished, GateOpened
+
+_NAMED = 3
+
+
+def conflict_gate(iteration: int, conflicts: tuple[Conflict, ...]) -> GateOpened:
+    """The user and the agent changed the same files: the user's stay until they say otherwise."""
+    named = _named(tuple(text(conflict.path) for conflict in conflicts))
+    kept = next((conflict.aside for conflict in conflicts if conflict.aside), None)
+    where = f"; the agent's version is in {text(str(kept.parent))}" if kept else ""
+    return GateOpened(
+        gate_id=f"{CONFLICT}-{iteration}",
+        kind=CONFLICT,
+        message=f"you changed {named} while the agent worked on it: yours stays{where}",
+        iteration=iteration,
+        data={
+            "paths": [
+                {"path": text(one.path), "agent": one.wanted, "kept_in": text(str(one.aside)) if one.aside else None}
+                for one in conflicts
+            ]
+        },
+    )
+
+
+def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpened:
+    """The work passes only with tests or dependencies that the agent was not to change."""
+    paths = tuple(dict.fromkeys(path for check in checks for path in check.only_with or ()))
+    return GateOpened(
+        gate_id=f"permission-{iteration}",
+        kind="permission",
+        message=f"the checks pass only with the agent's version of {_named(paths)}; to accept that, resume with"
+        " --allow-test-edits GLOB or --allow-dependency-changes",
+        iteration=iteration,
+        data={"paths": list(paths)},
+    )
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more

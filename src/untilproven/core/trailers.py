@@ -1,0 +1,65 @@
+"""The message of a commit, and what its last lines say about the loop that made it. A trailer proves nothing."""
+
+import re
+
+import msgspec
+
+from untilproven.core.text import printable
+from untilproven.errors import UsageError
+from untilproven.model.receipt import Proof
+
+SUBJECT_LENGTH = 72
+_TRAILER = r"[A-Za-z0-9][A-Za-z0-9-]*: ?.*"
+_OURS = "Ralph-"
+_RECEIPT = r"sha256:[0-9a-f]{64}"
+
+
+class Trailers(msgspec.Struct, frozen=True, kw_only=True):
+    """What a commit claims. `receipt` is the SHA-256 of receipt.json, with its name before it."""
+
+    loop_id: str
+    proof: str
+    receipt: str
+    task_id: str = ""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a message: the task's first line becomes the subject."""
+
+    task: str
+    loop_id: str
+    proof: Proof
+    receipt: str
+    task_id: str = ""
+    body: str = ""
+
+    @property
+    def subject(self) -> str:
+        lines = (" ".join(line.split()) for line in printable(self.task).splitlines())
+        first = next((line for line in lines if line), "") or f"Work of {self.loop_id}"
+        return first if len(first) <= SUBJECT_LENGTH else f"{first[: SUBJECT_LENGTH - 3].rstrip()}..."
+
+    def text(self) -> str:
+        said = {"Loop": self.loop_id, "Task": self.task_id, "Proof": self.proof.value, "Receipt": self.receipt}
+        trailers = [f"{_OURS}{name}: {_one_line(value)}" for name, value in said.items() if value]
+        body = "\n".join(line.rstrip() for line in printable(self.body).strip().splitlines())
+        return "\n\n".join(part for part in (self.subject, body, "\n".join(trailers)) if part) + "\n"
+
+
+def read(message: str) -> Trailers | None:
+    """What the last paragraph says; None if it says nothing of ours, an error if it says it twice or not whole."""
+    last = message.strip().rpartition("\n\n")[2].splitlines()
+    pairs = [line.partition(": ") for line in last if line.startswith(_OURS)]
+    if not pairs or not all(re.fullmatch(_TRAILER, line) or line[:1].isspace() for line in last):
+        return None
+    found = {name: value.strip() for name, _, value in pairs}
+    if len(found) != len(pairs):
+        raise UsageError("the commit says the same about its loop more than once: nothing of it is believed")
+    loop, proof, receipt = (found.get(f"{_OURS}{name}", "") for name in ("Loop", "Proof", "Receipt"))
+    if not loop or not proof or not re.fullmatch(_RECEIPT, receipt):
+        raise UsageError("the commit does not say which loop made it, with which proof and receipt")
+    return Trailers(loop_id=loop, proof=proof, receipt=receipt, task_id=found.get(f"{_OURS}Task", ""))
+
+
+def _one_line(value: str) -> str:
+    return " ".join(printable(value).split())

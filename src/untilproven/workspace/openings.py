@@ -1,0 +1,61 @@
+"""What the user opens in the walls of a room, knowingly: it is typed, recorded and shown."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from untilproven.model.plan import Plan
+
+SSH_AGENT, GPG, DOCKER = "ssh-agent", "gpg", "docker"
+UNCONFINED = frozenset({DOCKER})
+"""Whoever reaches these can do all that the user can, and more."""
+
+_REACHED_BY = {
+    SSH_AGENT: ("SSH_AUTH_SOCK", "SSH_AGENT_PID"),
+    GPG: ("GPG_AGENT_INFO", "GPG_TTY"),
+    DOCKER: ("DOCKER_HOST", "CONTAINER_HOST"),
+}
+_SOCKETS = "/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"
+
+
+class Openings(msgspec.Struct, frozen=True, kw_only=True):
+    network: bool = True
+    check_network: bool = True
+    share: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of what comes in although it usually does not."""
+        return frozenset(self.env).union(*(_REACHED_BY.get(what, ()) for what in self.share))
+
+    def paths(self, environ: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
+        """What is there as it is, and can be written to; what does not exist is left out."""
+        found: list[str] = []
+        for what in self.share:
+            found += _paths(what, environ, home)
+        return tuple(dict.fromkeys(os.path.realpath(path) for path in found if os.path.lexists(path)))
+
+
+def openings_of(plan: Plan) -> Openings:
+    return Openings(
+        network=plan.network == "shared",
+        check_network=(plan.check_network or plan.network) == "shared",
+        share=plan.share,
+        env=plan.env,
+    )
+
+
+def _paths(what: str, environ: Mapping[str, str], home: Path | None) -> list[str]:
+    match what:
+        case "ssh-agent":
+            return [environ["SSH_AUTH_SOCK"]] if environ.get("SSH_AUTH_SOCK") else []
+        case "gpg":
+            runtime = environ.get("XDG_RUNTIME_DIR")
+            return [*([str(home / ".gnupg")] if home else []), *([f"{runtime}/gnupg"] if runtime else [])]
+        case "docker":
+            named = environ.get("DOCKER_HOST", "").removeprefix("unix://")
+            return [*_SOCKETS, *([named] if named.startswith("/") else [])]
+    return [str(home / what.removeprefix("~/")) if home and what.startswith("~/") else what]

@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/verifying.py."""
+
+import pytest
+
+from workspace.git.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("verifying"))
+def test_verifying(play: Play, scene: str) -> None:
+    play("verifying", scene)

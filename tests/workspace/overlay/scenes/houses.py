@@ -1,0 +1,272 @@
+"""One process furnishes room after room: nothing passes from one to the next, and nobody inside has its power."""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from untilproven.contract import Supervision
+from untilproven.process import table
+from workspace.overlay.scenes.stage import SUPERVISION, Stage, play, succeeded
+
+PYTHON = "/usr/bin/python3"
+CAPABILITIES = "grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):' /proc/self/status | grep -v 0000000000000000"
+MAKE_QUEUE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).msgget(4711, 0o1600) < 0)"
+FIND_QUEUE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).msgget(4711, 0) >= 0)"
+
+
+def keepers(stage: Stage) -> list[int]:
+    return sorted(keeper.pid for keeper in stage.workspace._house._idle)
+
+
+def within(pid: int) -> list[int]:
+    return [process.pid for process in table.descendants(pid) if process.alive]
+
+
+def is_dead(pid: int) -> bool:
+    process = table.look_up(pid)
+    return process is None or not process.alive
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def the_same_two_processes_furnish_every_room(base: Path) -> None:
+    stage = Stage(base)
+    found = []
+    for number in (1, 2, 3, 4):
+        succeeded(stage.agent(f"cat one two 2> /dev/null; echo {number} > one; echo {number} >> two", number))
+        assert stage.check(f"test $(cat one) = {number}").exit_code == 0
+        stage.workspace.keep(number)
+        found.append(keepers(stage))
+    assert len(found[0]) == 2
+    assert found == [found[0]] * 4
+    assert (stage.root / "two").read_text() == "1\n2\n3\n4\n"
+    assert set(within(os.getpid())) >= set(found[0])
+    stage.workspace.close()
+    assert not within(os.getpid())
+
+
+def nothing_of_a_room_is_found_in_the_next(base: Path) -> None:
+    stage = Stage(base)
+    daemon = f"setsid sleep 300.{os.getpid()} > /dev/null 2>&1 &"
+    leave = f"touch new /tmp/new /dev/shm/new && {PYTHON} -c '{MAKE_QUEUE}' || exit; {daemon} exit 0"
+    clean = f"test ! -e new -a ! -e /tmp/new -a ! -e /dev/shm/new && {PYTHON} -c '{FIND_QUEUE}' && ! pgrep -f '^sleep'"
+    for number in (1, 2, 3):
+        room = stage.workspace.open(number, SUPERVISION)
+        succeeded(room.run(clean, timeout=60))
+        succeeded(room.run(leave, timeout=60))
+        succeeded(room.run(f"test -e /dev/shm/new && ! {PYTHON} -c '{FIND_QUEUE}'", timeout=60))
+        stage.workspace.discard(number)
+    for _ in range(2):
+        check = stage.workspace.checking(SUPERVISION)
+        succeeded(check.run(clean, timeout=60))
+        succeeded(check.run(leave, timeout=60))
+    stage.workspace.close()
+
+
+def only_the_one_that_furnishes_has_power(base: Path) -> None:
+    stage = Stage(base)
+    program = base / "program"
+    program.write_bytes(Path("/usr/bin/grep").read_bytes())
+    program.chmod(0o4755)
+    if not os.getuid():
+        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000000, 1 << 21, 0, 0, 0))
+    stage.agent("true", 1)
+    stage.workspace.discard(1)
+    (keeper,) = keepers(stage)
+    (first,) = within(keeper)
+    held = Path(f"/proc/{first}/status").read_text().split("CapEff:")[1].split()[0]
+    assert int(held, 16) & 1 << 21, held  # otherwise this proves nothing
+    for number, place in enumerate((stage.workspace.open(2, SUPERVISION), None)):
+        room = place or stage.workspace.checking(SUPERVISION)
+        assert room.run(CAPABILITIES, timeout=60).exit_code == 1, number
+        plain = [program, "-E", "^CapEff:.*0000000000000000$", "/proc/self/status"]
+        assert room.run([str(word) for word in plain], timeout=60).exit_code == 0
+        assert (
+            room.run(
+                f"{program} -c '' /proc/self/status && {program} -q 'NoNewPrivs:.1' /proc/self/status", timeout=60
+            ).exit_code
+            == 0
+        )
+        for script in (
+            "import ctypes, sys; sys.exit(ctypes.CDLL(None, use_errno=True).prctl(47, 2, 21, 0, 0) == 0)",
+            "import ctypes, os, sys; sys.exit(ctypes.CDLL(None).syscall(438, os.pidfd_open(1), 0, 0) >= 0)",
+            "import ctypes, sys; sys.exit(ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, None) == 0)",
+            "import os, signal, time; [os.kill(1, number) for number in (9, 19, 15, 2, 17)]; time.sleep(0.05)",
+            "open('/proc/1/mem', 'rb')",
+            "open('/proc/1/maps', 'rb').read()",
+            "import os; os.readlink('/proc/1/fd/0')",
+        ):
+            ran = room.run([PYTHON, "-c", script], timeout=60)
+            refused = ran.exit_code == 1 and "Permission" in ran.output
+            assert refused if "/proc/1" in script else ran.exit_code == 0, (number, script, ran)
+    stage.workspace.close()
+
+
+def what_is_done_to_the_one_that_furnishes_is_not_passed_on(base: Path) -> None:
+    stage = Stage(base)
+    limits = "ulimit -n; ulimit -u; nice; cat /proc/self/oom_score_adj; taskset -p $$ | sed 's/.*: //'"
+    before = stage.agent(limits, 1).output
+    stage.workspace.discard(1)
+    done = 0
+    for number, harm in enumerate(
+        (
+            "import resource; resource.prlimit(1, resource.RLIMIT_NOFILE, (40, 40))",
+            "import os; os.setpriority(os.PRIO_PROCESS, 1, 7)",
+            "import os; os.setpriority(os.PRIO_USER, os.getuid(), 7)",
+            "import os; os.sched_setaffinity(1, {0})",
+            "import os; os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))",
+            "open('/proc/1/oom_score_adj', 'w').write('500')",
+        )
+    ):
+        known = keepers(stage)
+        succeeds = (
+            stage.workspace.open(2 * number + 2, SUPERVISION).run([PYTHON, "-c", harm], timeout=60).exit_code == 0
+        )
+        stage.workspace.discard(2 * number + 2)
+        assert stage.agent(limits, 2 * number + 3).output == before, harm
+        stage.workspace.discard(2 * number + 3)
+        if succeeds:
+            done += 1
+            assert keepers(stage) != known, harm
+    assert done
+    stage.workspace.close()
+
+
+def what_changes_outside_is_seen_by_the_next_room(base: Path) -> None:
+    stage = Stage(base)
+    succeeded(stage.agent("test ! -e ~/.aws", 1))
+    stage.workspace.discard(1)
+    before = keepers(stage)
+    (stage.home / ".aws").mkdir()
+    (stage.home / ".aws/credentials").write_text("SECRET")
+    assert stage.agent("grep -r SECRET ~/.aws", 2).exit_code
+    stage.workspace.discard(2)
+    assert keepers(stage) != before
+    assert len(keepers(stage)) == 1
+    before = keepers(stage)
+    connect = f"{PYTHON} -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])'"
+    with contextlib.ExitStack() as stack:
+        for number in (3, 4):
+            path = base / f"socket-{number}"
+            listening = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listening.bind(str(path))
+            listening.listen()
+            subprocess.run(f"{connect} {path}", shell=True, check=True)
+            assert stage.agent(f"{connect} {path}", number).exit_code
+            stage.workspace.discard(number)
+    assert keepers(stage) == before
+    stage.root.rename(base / "moved")
+    stage.root.mkdir()
+    (stage.root / "another").touch()
+    succeeded(stage.agent("test -e another -a ! -e src", 5))
+    stage.workspace.close()
+
+
+def what_the_user_mounts_is_seen_by_the_next_room(base: Path) -> None:
+    if os.getuid():
+        return  # only root can mount outside of a room
+    import ctypes  # noqa: PLC0415  only here
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.unshare(0x20000) == 0
+    assert libc.mount(None, b"/", None, ctypes.c_ulong(16384 | 1 << 18), None) == 0
+    stage = Stage(base)
+    disk = base / "disk"
+    disk.mkdir()
+    succeeded(stage.agent(f"test ! -e {disk}/new", 1))
+    stage.workspace.discard(1)
+    assert libc.mount(b"disk", bytes(disk), b"tmpfs", ctypes.c_ulong(0), None) == 0
+    (disk / "new").write_text("x")
+    succeeded(stage.agent(f"test -e {disk}/new && ! echo y > {disk}/new", 2))
+    stage.workspace.discard(2)
+    assert libc.umount2(bytes(disk), 0) == 0
+    succeeded(stage.agent(f"test ! -e {disk}/new", 3))
+    stage.workspace.close()
+
+
+def a_link_that_is_replaced_inside_uncovers_nothing(base: Path) -> None:
+    stage = Stage(base)
+    secrets = base / "dotfiles"
+    (secrets / "config/gh").mkdir(parents=True)
+    (secrets / "netrc").write_text("SECRET")
+    (secrets / "config/gh/hosts.yml").write_text("SECRET")
+    (stage.home / ".netrc").symlink_to(secrets / "netrc")
+    (stage.home / ".config").symlink_to(secrets / "config")
+    look = f"grep -rs SECRET {secrets} ~ ~/.netrc ~/.config/"
+    assert stage.agent(f"{look} && exit 0; rm ~/.netrc ~/.config; mkdir ~/.config; touch ~/.netrc; exit 1", 1).exit_code
+    stage.workspace.keep(1)
+    stage.workspace.close()
+    stage.workspace = stage.another()
+    assert stage.agent(look, 2).exit_code
+    stage.workspace.close()
+
+
+def one_that_was_killed_is_replaced(base: Path) -> None:
+    stage = Stage(base)
+    succeeded(stage.agent("echo 1 > one", 1))
+    stage.workspace.keep(1)
+    for number, victims in enumerate((lambda outer: [outer], within), start=2):
+        (keeper,) = keepers(stage)
+        for victim in victims(keeper):
+            os.kill(victim, signal.SIGKILL)
+        eventually(partial(is_dead, keeper))
+        succeeded(stage.agent(f"test -e one && echo {number} >> two", number))
+        stage.workspace.keep(number)
+        assert keepers(stage) != [keeper]
+        assert len([process for process in table.descendants(os.getpid()) if process.parent == os.getpid()]) == 1
+    assert (stage.root / "two").read_text() == "2\n3\n"
+    up = stage.workspace.exchange(4).outside / "up"
+    doomed: list[int] = []
+
+    def kill() -> None:
+        if up.exists() and not doomed:
+            doomed.extend(process.pid for process in table.descendants(os.getpid()) if process.parent == os.getpid())
+            os.kill(doomed[0], signal.SIGKILL)
+
+    room = stage.workspace.open(4, Supervision(marker="ralph-scene", until=kill))
+    token = f"sleep 300.{os.getpid()}"
+    ran = room.run(f"setsid {token} & echo 4 > four; touch /tmp/ralph-exchange/up; {token}", timeout=60)
+    assert ran.signal == signal.SIGKILL, ran
+    assert len(doomed) == 1
+    assert subprocess.run(["pgrep", "-f", token], capture_output=True, check=False).stdout == b""
+    succeeded(room.run("test -e four && echo 6 > six", timeout=60))
+    assert set(stage.changes()) == {"four", "six"}
+    stage.workspace.close()
+    assert not table.descendants(os.getpid())
+
+
+def a_killed_runner_leaves_none_behind(base: Path) -> None:
+    stage = Stage(base)
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        stage.agent("true", 1)
+        stage.workspace.delta()
+        stage.check("true")
+        stage.workspace.discard(1)
+        os.write(theirs, " ".join(map(str, [*keepers(stage), *within(os.getpid())])).encode())
+        signal.pause()
+    found = [int(word) for word in os.read(ours, 4096).split()]
+    assert len(found) > 3
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    eventually(lambda: all(map(is_dead, found)))
+    stage.workspace.recover(None)
+    succeeded(stage.agent("true", 1))
+    stage.workspace.close()
+
+
+if __name__ == "__main__":
+    play(globals())

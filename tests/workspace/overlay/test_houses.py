@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/houses.py."""
+
+import pytest
+
+from workspace.overlay.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("houses"))
+def test_houses(play: Play, scene: str) -> None:
+    play("houses", scene)

@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/checking.py."""
+
+import pytest
+
+from workspace.shadow.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("checking"))
+def test_checking(play: Play, scene: str) -> None:
+    play("checking", scene)

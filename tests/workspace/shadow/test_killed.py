@@ -1,0 +1,10 @@
+"""Each scene is a behaviour; see scenes/killed.py."""
+
+import pytest
+
+from workspace.shadow.playing import Play, scenes_of
+
+
+@pytest.mark.parametrize("scene", scenes_of("killed"))
+def test_killed(play: Play, scene: str) -> None:
+    play("killed", scene)
