@@ -3,9 +3,10 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from contextlib import AbstractContextManager
+from pathlib import Path, PurePosixPath
 
-from untilproven.contract import Agent, Output, Ran, Turn, Worked
+from untilproven.contract import Agent, Exchange, Output, Ran, Turn, Worked
 from untilproven.model.events import AgentEvent
 from untilproven.model.program import Ending, Grades, Limits, Stop
 from untilproven.process.records import Program
@@ -24,6 +25,18 @@ class DirectoryRoom:
 
     def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
         raise NotImplementedError("an agent only streams")
+
+    def scratch(self) -> AbstractContextManager[Exchange]:
+        raise NotImplementedError("an agent has its exchange")
+
+    def look(self, path: PurePosixPath) -> os.stat_result | None:
+        raise NotImplementedError("only checks look around")
+
+    def read(self, path: PurePosixPath, limit: int) -> bytes | None:
+        raise NotImplementedError("only checks look around")
+
+    def find(self, pattern: str) -> list[PurePosixPath]:
+        raise NotImplementedError("only checks look around")
 
     def stream(
         self,

@@ -2,10 +2,15 @@
 
 import click
 
-from untilproven.cli import asking, here
+from untilproven.cli import asking, here, restore
 from untilproven.cli.completion import complete_loop
 from untilproven.errors import UsageError
+from untilproven.model.state import LoopState
 from untilproven.runtime.control.requests import new_request
+from untilproven.runtime.restoring import bring_back
+from untilproven.store import reader
+from untilproven.workspace.snapshots.shelf import Snapshots
+from untilproven.workspace.snapshots.states import START
 
 
 @click.command("abort", short_help="end a loop and free its slot")
@@ -17,9 +22,23 @@ def command(loop: str, *, revert: bool, as_json: bool) -> int:
 
     A crashed loop only gives up its slot; it can still be continued.
     """
-    if revert:
+    project = here.project()
+    if not revert:
+        return asking.ask(project.state, loop, new_request("abort"), wait=True, as_json=as_json)
+    view = reader.resolve(project.state, loop)
+    _refuse_without_a_room(view.state)
+    code = asking.ask(project.state, loop, new_request("abort"), wait=True, as_json=as_json)
+    if code or not Snapshots(project.root, view.state.loop_id).names:
+        return code
+    target, done = bring_back(project, view, START)
+    if not as_json:
+        restore.tell(done, target)
+    return 1 if done.conflicts else 0
+
+
+def _refuse_without_a_room(state: LoopState) -> None:
+    if not state.plan or state.plan.sandbox == "none":
         raise UsageError(
             "the tree cannot be brought back: this loop works on your files themselves (--sandbox none)",
             hint="abort without --revert, and use git to see and undo what changed",
         )
-    return asking.ask(here.project().state, loop, new_request("abort"), wait=True, as_json=as_json)

@@ -6,15 +6,10 @@ from untilproven.cli import here, output
 from untilproven.cli.completion import complete_loop
 from untilproven.contract import Conflict
 from untilproven.core.text import text
-from untilproven.model.iteration import Fate
+from untilproven.runtime.restoring import bring_back
 from untilproven.store import reader
 from untilproven.store.reader import LoopView
-from untilproven.store.writer import lock_of
-from untilproven.watch import past
-from untilproven.workspace.factory import workspace_of
-from untilproven.workspace.overlay.restore import restore
 from untilproven.workspace.snapshots.restoring import Restored
-from untilproven.workspace.snapshots.target import snapshots_of, target_of
 
 
 @click.command("restore", short_help="bring the tree back to the start, or to an iteration")
@@ -30,30 +25,16 @@ def command(loop: str, state: str, *, dry_run: bool, as_json: bool) -> int:
     """
     project = here.project()
     view = reader.resolve(project.state, loop)
-    snapshots_of(view, project.root)
-    target = target_of(view.state, state)
-    with lock_of(view.directory):
-        if view.state.plan and not dry_run:
-            workspace = workspace_of(view.state.plan, project, view.state.loop_id)
-            workspace.recover(_kept(view))
-            workspace.close()
-        done = restore(project, view.state.loop_id, target, dry_run=dry_run)
+    target, done = bring_back(project, view, state, dry_run=dry_run)
     if as_json:
         output.emit_json(_as_json(view, target, done, dry_run=dry_run))
     else:
-        _tell(done, target, dry_run=dry_run)
+        tell(done, target, dry_run=dry_run)
     return 1 if done.conflicts else 0
 
 
-def _kept(view: LoopView) -> int | None:
-    """The iteration that was kept last, which a runner that was killed may not have merged."""
-    if view.state.iteration_in_progress:
-        return None
-    records, _ = past.iterations(view.directory, [], newest=1)
-    return records[-1].number if records and records[-1].fate is Fate.KEPT else None
-
-
-def _tell(done: Restored, target: str, *, dry_run: bool) -> None:
+def tell(done: Restored, target: str, *, dry_run: bool = False) -> None:
+    """Every path that is other than it was, and what stays as the user has it."""
     for path, change in done.changed.items():
         output.line(f"{change:<9} {_shown(path)}")
     for conflict in done.conflicts:

@@ -16,11 +16,12 @@ ALLOWED = ("allow_unknown_cost", "allow_test_edits", "allow_dependency_changes")
 @click.command("resume", short_help="go on with a loop that stopped")
 @click.argument("loop", shell_complete=complete_loop)
 @flags.settings_flags(BY_KEY[key] for key in (*LIMITS, *ALLOWED))
+@click.option("--from", "state", metavar="N|best|start", help="first bring the tree back to an iteration of the loop's")
 @click.option("--detach", is_flag=True, help="go on in the background; `ralph attach LOOP` looks on")
 @click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
 @click.option("-v", "--verbose", is_flag=True, help="also show what the agent says")
 @click.option("-q", "--quiet", is_flag=True, help="show only how it ends")
-def command(loop: str, *, detach: bool, as_json: bool, verbose: bool, quiet: bool) -> int:
+def command(loop: str, *, state: str | None, detach: bool, as_json: bool, verbose: bool, quiet: bool) -> int:
     """Go on with LOOP where it stopped: paused, killed, failed or aborted.
 
     A paused loop, and one whose process was killed, goes on in place. One that has ended is continued by a new loop
@@ -29,6 +30,15 @@ def command(loop: str, *, detach: bool, as_json: bool, verbose: bool, quiet: boo
     project = here.project()
     given = flags.given()
     seen = reader.resolve(project.state, loop).state
+    if state:
+        from untilproven.cli import restore  # noqa: PLC0415  most go on from where they are
+        from untilproven.runtime.restoring import bring_back  # noqa: PLC0415
+
+        target, done = bring_back(project, reader.resolve(project.state, loop), state)
+        if not as_json:
+            restore.tell(done, target)
+        if done.conflicts:
+            return 1
     raised, configuration = planning.raised(seen, layers.load(project.root, given), given)
     view = running.View(as_json=as_json, verbose=verbose, quiet=quiet)
     return running.start(

@@ -236,13 +236,18 @@ def _continued(
 
 
 def _bring_control(project: Project, writer: LoopWriter) -> None:
-    """A loop that takes over from another is measured against its control: how things were before any work.
+    """A loop that takes over from another is measured against its control and its start: how things were before any
+    work.
 
     What could not be run then is tried again, as long as there has been no work.
     """
     before = writer.state.resumed_from
     if not before:
         return
+    if writer.state.plan and writer.state.plan.sandbox != "none":
+        from untilproven.workspace.snapshots.shelf import inherit  # noqa: PLC0415  few loops take over
+
+        inherit(project.root, before, writer.state.loop_id)
     known = _control(writer.loop)
     with contextlib.suppress(FileNotFoundError):
         found = [check for name, check in _control(project.state.loop(before)).items() if name not in known]

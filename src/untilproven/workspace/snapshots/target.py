@@ -36,16 +36,13 @@ def snapshots_of(view: LoopView, root: Path) -> Snapshots:
 
 
 def target_of(state: LoopState, word: str) -> str:
-    """The state that a word means: `start`, `end`, or the number of an iteration."""
+    """The state that a word means: `start`, `end`, or the number of an iteration. Where none was scored, the best is
+    what was kept last."""
     if word in {START, END}:
         return word
     if word == "best":
         best = state.best_iteration
-        if not best or not best.iteration:
-            raise UsageError(
-                f"{state.loop_id} has no best iteration: none was scored", hint=f"ralph show {state.loop_id} lists them"
-            )
-        return str(best.iteration)
+        return str(best.iteration) if best and best.iteration else END
     if word.isascii() and word.isdigit() and int(word):
         return str(int(word))
     raise UsageError(

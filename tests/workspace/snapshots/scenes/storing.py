@@ -113,9 +113,9 @@ def what_was_discarded_is_dropped_first_and_nothing_else(base: Path) -> None:
     assert prune(stage.root, LOOP).iterations == 1
     snapshots = Snapshots(stage.root, LOOP)
     for step in snapshots.history():
-        for path, change in step.record.changes().items():
+        for name, change in step.record.changes().items():
             for entry in (change.base, change.ours):
-                assert entry is None or snapshots.read("elsewhere", entry, MIB) is not None, (step.name, path)
+                assert entry is None or snapshots.read("elsewhere", entry, MIB) is not None, (step.name, name)
     assert prune(stage.root, LOOP) == (0, 0)
     stage.workspace = stage.another()
     for target, size in (("2", 102000), ("end", 105000)):

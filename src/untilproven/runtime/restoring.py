@@ -1,0 +1,39 @@
+"""Going back: the tree as it was at the start of a loop, or after one of its iterations."""
+
+from untilproven.model.events import Entry, IterationFinished, IterationStarted
+from untilproven.model.iteration import Fate
+from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory, Project
+from untilproven.store.reader import LoopView
+from untilproven.store.writer import lock_of
+from untilproven.workspace.factory import workspace_of
+from untilproven.workspace.overlay.restore import restore
+from untilproven.workspace.snapshots.restoring import Restored
+from untilproven.workspace.snapshots.target import snapshots_of, target_of
+
+
+def bring_back(project: Project, view: LoopView, state: str, *, dry_run: bool = False) -> tuple[str, Restored]:
+    """Bring back what every path of a loop's was at `start`, `end`, `best` or after an iteration; returns which of
+    them it came to. Refused while the loop runs. What a killed runner left halfway is brought to its end first."""
+    snapshots_of(view, project.root)
+    target = target_of(view.state, state)
+    with lock_of(view.directory):
+        if view.state.plan and not dry_run:
+            workspace = workspace_of(view.state.plan, project, view.state.loop_id)
+            try:
+                workspace.recover(kept_last(view.directory))
+            finally:
+                workspace.close()
+        return target, restore(project, view.state.loop_id, target, dry_run=dry_run)
+
+
+def kept_last(loop: LoopDirectory) -> int | None:
+    """The iteration that was kept last, if none came after it: a runner that was killed may not have merged it."""
+    kept = None
+    for found in scan(loop.journal, loop.loop_id):
+        match found.event if isinstance(found, Entry) else None:
+            case IterationStarted():
+                kept = None
+            case IterationFinished(iteration=number, fate=fate):
+                kept = number if fate is Fate.KEPT else None
+    return kept
