@@ -110,8 +110,8 @@ def test_two_runs_in_a_row_are_two_loops() -> None:
 
 
 def test_what_the_command_line_would_refuse_is_raised_and_leaves_nothing(here: Project) -> None:
-    with pytest.raises(UsageError, match="unprotected"):
-        run("t", until=CHECK, agent_cmd="true")
+    with pytest.raises(UsageError, match="no network without a room"):
+        run("t", until=CHECK, agent_cmd="true", sandbox="none", network="none")
     with pytest.raises(RalphError, match="not on PATH") as missing:
         start("no-such-agent-here")
     assert missing.value.exit_code == 6

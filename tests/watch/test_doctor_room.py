@@ -9,7 +9,7 @@ import pytest
 from untilproven.store.layout import Project
 from untilproven.store.vouch import user_state
 from untilproven.watch import doctor
-from untilproven.watch.doctor import Kernel
+from untilproven.watch.doctor import Kernel, sandbox
 
 # Probes work in forked children; a test worker has threads, which newer Pythons warn about. `ralph` has none.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
@@ -78,3 +78,24 @@ def test_a_refused_namespace_is_explained(error: int, kernel: Kernel, word: str,
 )
 def test_a_refused_overlay_is_explained(error: int, kind: str, word: str) -> None:
     assert word in doctor.why_no_overlay(error, kind)[0]
+
+
+def test_the_room_that_a_loop_gets_is_found_by_building_it() -> None:
+    finding = doctor.room()
+    assert finding.verdict == "ok"
+    assert finding.found.startswith("overlay: one was built")
+
+
+def test_where_no_overlay_can_be_built_the_reason_and_what_there_is_instead_are_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandbox, "overlay_refused", lambda *, again: "no namespaces" if again else "")
+    finding = doctor.room()
+    assert finding.verdict == "warning"
+    assert finding.found.startswith("shadow, best effort (")
+    assert finding.found.endswith("no overlay: no namespaces")
+    monkeypatch.setattr(sandbox, "shadow_refused", lambda: "no Landlock")
+    finding = doctor.room()
+    assert finding.verdict == "problem"
+    assert finding.found == "none: overlay: no namespaces; shadow: no Landlock"
+    assert "--sandbox none" in finding.advice

@@ -59,7 +59,7 @@ def keep(orders: int, marker: str, runner: int, around: "Around | None") -> NoRe
     """The life of the keeper, called in the fork with all signals blocked; it never returns into the runner's code."""
     try:
         gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
-        orders = _keep_only(orders)
+        orders = keep_only(orders)
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it was ignored, no status could be read
         kernel.set_subreaper(True)
@@ -73,7 +73,7 @@ def keep(orders: int, marker: str, runner: int, around: "Around | None") -> NoRe
         os._exit(0)
 
 
-def _keep_only(orders: int) -> int:
+def keep_only(orders: int) -> int:
     """Close every file of the runner: its locks, its terminal, the pipes of other keepers."""
     ours = fcntl.fcntl(orders, fcntl.F_DUPFD_CLOEXEC, 3)
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  os.closerange counts to the limit on some builds

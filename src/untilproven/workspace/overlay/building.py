@@ -7,7 +7,7 @@ from untilproven.errors import RalphError
 from untilproven.process.walls import Layer, Walls
 from untilproven.store.layout import Project
 from untilproven.workspace.overlay import surroundings
-from untilproven.workspace.overlay.place import Place, make_layer, make_temporary
+from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.repository import Repository
 
 EXCHANGE = "ralph-exchange"
@@ -20,8 +20,8 @@ def for_agent(project: Project, place: Place, repository: Repository, iteration:
     layers = []
     home = surroundings.home()
     if home and not home.is_relative_to(project.root):
-        layers.append(Layer(str(home), (str(home),), *make_layer(place.home, home)))
-    layers.append(Layer(root, (root,), *make_layer(place.iteration(iteration), project.root), renames=True))
+        layers.append(Layer(str(home), (str(home),), *place.make_layer(place.home, home)))
+    layers.append(Layer(root, (root,), *place.make_layer(place.iteration(iteration), project.root), renames=True))
     if repository.exists:
         layers.append(repository.layer(iteration))
     walls = _walls(project, place, tuple(layers), place.temporary)
@@ -34,9 +34,9 @@ def for_check(project: Project, place: Place, *above: Path) -> Walls:
     """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays."""
     root = str(project.root)
     place.drop(place.check)
-    layer = Layer(root, (*map(str, above), root), *make_layer(place.check, project.root))
+    layer = Layer(root, (*map(str, above), root), *place.make_layer(place.check, project.root))
     temporary = place.check / "tmp"
-    make_temporary(temporary)
+    place.make_temporary(temporary)
     return _walls(project, place, (layer,), temporary)
 
 

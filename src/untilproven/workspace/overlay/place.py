@@ -14,6 +14,7 @@ from untilproven.process import kernel
 from untilproven.store import files
 from untilproven.store.lock import FileLock
 from untilproven.store.vouch import user_state
+from untilproven.workspace.overlay.nursery import Nursery, spread
 from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.trash import Trash
 
@@ -53,10 +54,37 @@ class Place:
         lock = FileLock(self.path / "lock", timeout=self._lock_seconds, what=f"the room of {self._loop_id}")
         lock.acquire()
         self._held = lock
+        spread(self.path)
 
     @cached_property
     def _trash(self) -> Trash:
         return Trash(self.path / "trash")
+
+    @cached_property
+    def _nursery(self) -> Nursery:
+        return Nursery(self.path / "new")
+
+    def begin(self) -> None:
+        """What is made from now on lies together."""
+        self.drop(self._nursery.path)
+        with files.explained(self._nursery.path):
+            self._nursery.path.mkdir(mode=_PRIVATE)
+
+    def make(self, path: Path) -> None:
+        """Make a directory, unless it is there."""
+        with files.explained(path):
+            if not os.path.lexists(path):
+                self._nursery.make(str(path))
+
+    def make_layer(self, path: Path, over: Path) -> tuple[str, str]:
+        self.make(path)
+        return make_layer(path, over)
+
+    def make_temporary(self, path: Path) -> None:
+        """What is /tmp in a room, empty; what was there is dropped."""
+        self.drop(path)
+        self.make(path)
+        path.chmod(_TEMPORARY)
 
     @property
     def held(self) -> bool:
@@ -64,6 +92,7 @@ class Place:
 
     def release(self) -> None:
         if self._held is not None:
+            self.drop(self._nursery.path)
             with files.explained(self.path):
                 self._trash.remove()
             self._held.release()
@@ -71,6 +100,7 @@ class Place:
 
     def leave(self) -> None:
         """Let others in, and leave no directory behind that has nothing in it."""
+        self.drop(self._nursery.path)
         self._trash.remove()
         with contextlib.suppress(OSError):
             if [path.name for path in self.path.iterdir()] == ["lock"]:

@@ -40,15 +40,18 @@ class Repository:
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        self._place.drop(self._place.git / "work")
-        upper, work = make_layer(self._place.git, self._directory)
+        work = self._place.git / "work"
+        self._place.drop(work)
+        self._place.make(self._place.git)
+        self._place.make(work)
+        upper, _ = make_layer(self._place.git, self._directory)
         before = self._before(iteration)
         self._place.drop(before)
         try:
             self._copy.rename(before)
         except FileNotFoundError:
             self._copied(Path(upper)).rename(before)
-        return Layer(str(self._directory), (str(self._directory),), upper, work)
+        return Layer(str(self._directory), (str(self._directory),), upper, str(work))
 
     def _copied(self, upper: Path) -> Path:
         copying = self._place.git / "copying"

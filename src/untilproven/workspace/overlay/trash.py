@@ -1,10 +1,18 @@
-"""What is dropped: gone at once under its name, and taken away when there is time for it."""
+"""What is dropped: gone at once under its name, and taken away by a process of its own, for nobody waits for it."""
 
 import contextlib
+import gc
 import os
+import signal
+import warnings
 from pathlib import Path
+from typing import NoReturn
 
+from untilproven.process import kernel
+from untilproven.process.keeper import keep_only
 from untilproven.workspace.overlay.removal import remove
+
+_WORD = b"."
 
 
 class Trash:
@@ -15,6 +23,8 @@ class Trash:
         self._made = False
         self._count = 0
         self._full = False
+        self._sweeper = 0
+        self._line = -1
 
     def take(self, path: Path) -> None:
         """What does not exist is dropped already."""
@@ -29,14 +39,55 @@ class Trash:
         self._full = True
 
     def empty(self) -> None:
-        """For a moment in which nobody waits for us; what resists is tried again by `remove`."""
-        if self._full:
-            self._full = False
-            with contextlib.suppress(OSError):
-                for name in os.listdir(self._path):  # noqa: PTH208  done for every iteration
-                    remove(self._path / name)
+        """Have it all taken away while we go on; what resists is tried again by `remove`."""
+        if not self._full:
+            return
+        self._full = False
+        with contextlib.suppress(OSError):
+            if not self._sweeper:
+                self._hire()
+            os.write(self._line, _WORD)
 
     def remove(self) -> None:
-        """Nothing is left of it."""
+        """Nothing is left of it, and nobody is at work in it."""
+        if self._sweeper:
+            os.close(self._line)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._sweeper, 0)
+            self._sweeper = 0
         remove(self._path)
         self._made = self._full = False
+
+    def _hire(self) -> None:
+        theirs, ours = os.pipe()
+        os.set_blocking(ours, False)
+        runner = os.getpid()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # see process/keepers.py
+                self._sweeper = os.fork()
+            if not self._sweeper:
+                _sweep(theirs, self._path, runner)
+        except OSError:
+            os.close(ours)
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            os.close(theirs)
+        self._line = ours
+
+
+def _sweep(line: int, path: Path, runner: int) -> NoReturn:
+    """The life of the sweeper, in the fork with all signals blocked; it ends with the runner."""
+    try:
+        gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
+        line = keep_only(line)
+        kernel.set_name(b"ralph-sweeper")
+        kernel.signal_when_parent_dies(signal.SIGKILL)
+        while os.getppid() == runner and os.read(line, 4096):
+            with contextlib.suppress(OSError):
+                for name in os.listdir(path):  # noqa: PTH208  done for every iteration
+                    remove(path / name)
+    finally:
+        os._exit(0)

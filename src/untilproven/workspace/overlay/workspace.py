@@ -20,7 +20,7 @@ from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import building, plan, surroundings
 from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.place import Place, make_layer, make_temporary
+from untilproven.workspace.overlay.place import Place, make_layer
 from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
@@ -101,8 +101,8 @@ class OverlayWorkspace:
         self._place.hold()
         outside = self._place.temporary / building.EXCHANGE
         if self._exchange_of != iteration:
-            self._place.drop(self._place.temporary)
-            make_temporary(self._place.temporary)
+            self._place.begin()
+            self._place.make_temporary(self._place.temporary)
             outside.mkdir(mode=0o700)
             self._exchange_of = iteration
         return Exchange(outside, building.INSIDE)
