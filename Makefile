@@ -10,7 +10,7 @@ help:
 	@echo "make test         lint, types, room boundaries, all tests"
 	@echo "make race         8 processes register at once, 200 rounds"
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
-	@echo "make chaos        200 loops whose runner is killed, resumed until the end"
+	@echo "make chaos        160 loops, most of them in a room, whose runner is killed, resumed until the end"
 	@echo "make bench-loop   an iteration beside a bare loop in bash, start-up, memory"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
 	@echo "make docs         write the reference pages again"
@@ -42,7 +42,7 @@ kill: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/chaos/kill.py 300
 
 chaos: $(READY)
-	PYTHONPATH=tests $(BIN)/python tests/chaos/loops.py 200
+	PYTHONPATH=tests $(BIN)/python tests/chaos/loops.py 160
 
 # What a user has, without the tools of this directory: start-up and memory are measured there.
 .PHONY: user-install

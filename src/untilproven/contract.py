@@ -152,6 +152,15 @@ class Workspace(Protocol):
         """Make the iteration's changes part of the tree; where the user changed the same, theirs stays and is returned.
         Doing it again changes nothing."""
 
+    @property
+    def undelivered(self) -> bool:
+        """Whether something that was kept is not in the user's tree."""
+
+    def deliver(self) -> tuple[Conflict, ...] | None:
+        """Put what was kept into the user's tree, if it is not there yet. Where others changed the same, theirs stays
+        and is returned, and nothing is put there. None if what would be put there is not what was checked: it is now
+        the candidate."""
+
     def discard(self, iteration: int) -> None:
         """Take the iteration's changes back, where that is possible."""
 

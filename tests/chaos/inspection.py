@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
+from chaos.picture import without_diary
 from chaos.place import Place
 from untilproven.model import events, wire
 from untilproven.model.receipt import Receipt
@@ -27,7 +28,7 @@ _PATIENCE = 10.0
 class Outcome(NamedTuple):
     """What a loop came to; all of it must be the same however often the runner was killed."""
 
-    tree: dict[str, tuple[int, str]]
+    tree: dict[str, tuple[int, bytes]]
     iterations: int
     status: Status
     exit_code: int
@@ -67,8 +68,9 @@ def inspect(place: Place, code: int | None) -> tuple[Outcome, Spent]:
     _numbers(happened, state)
     _nobody_left(place, loop.loop_id)
     _nothing_left(place, whole=code is not None)
+    place.nothing_lost()
     outcome = Outcome(
-        tree=place.tree(),
+        tree={path: seen.thing for path, seen in without_diary(place.tree()).items()},
         iterations=state.iteration,
         status=state.status,
         exit_code=ended.exit_code,

@@ -1,12 +1,14 @@
 """What the loops of the experiment do: a tree to begin with, an agent, checks, and the words that start it.
 
-An agent here comes to the same when an iteration is played again: the plain directory takes nothing back. `{sentinel}`
-is the argument of every process that is left running, by which it can be found among all others; `{outside}` is a
-directory beside the project.
+An agent here comes to the same when an iteration is played again: the plain directory takes nothing back. Those of
+`indoors` do not, for a room does. `{sentinel}` is the argument of every process that is left running, by which it can
+be found among all others; `{outside}` is a directory beside the project.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from untilproven.model.status import Status
 
 _NO_FILES: Mapping[str, str] = {}
 
@@ -14,7 +16,7 @@ _NO_FILES: Mapping[str, str] = {}
 class Scenario(NamedTuple):
     name: str
     words: tuple[str, ...]
-    """What follows `ralph run TASK --sandbox none`."""
+    """What follows `ralph run TASK --sandbox ...`."""
     cassette: str = ""
     tree: Mapping[str, str] = _NO_FILES
     outside: Mapping[str, str] = _NO_FILES
@@ -22,6 +24,13 @@ class Scenario(NamedTuple):
     twice: bool = True
     """Whether two processes may try to resume it at once: a second one would continue a loop that has just failed."""
     often: int = 2
+    ends: Status = Status.COMPLETED
+    edits: str = ""
+    """The file in the user's diary that the user writes to as long as the loop runs."""
+
+    @property
+    def commits(self) -> bool:
+        return "--commit" in self.words
 
 
 _LEFT = """{ run = "trap '' TERM; setsid sleep {sentinel} > /dev/null 2>&1 & :" }"""
@@ -89,6 +98,7 @@ FAILING = Scenario(
     ("--until", "test -f done"),
     'version = 1\nthen = "repeat-last"\n[[iteration]]\nsteps = [{ say = "hm" }, { wait = 0.05 }, { exit = 7 }]\n',
     twice=False,
+    ends=Status.FAILED,
 )
 
 DAEMONS = Scenario(
@@ -177,6 +187,7 @@ LIMIT = Scenario(
     ("--until", "test -f never", "--max-iterations", "4"),
     'version = 1\nthen = "repeat-last"\n[[iteration]]\nsteps = [{ write = "a.txt", content = "a\\n" }]\n',
     twice=False,
+    ends=Status.FAILED,
 )
 
 OWN_CHECK = Scenario(

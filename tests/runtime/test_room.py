@@ -177,3 +177,18 @@ def test_the_loops_state_is_not_in_the_room_and_the_result_still_comes_out(place
     assert "make it" in (place.root / "prompted").read_text()
     assert place.events("iteration.observed")[0]["result"]["status"] == "complete"
     assert not (place.directory() / "results").exists() or not list((place.directory() / "results").iterdir())
+
+
+def test_what_the_agents_git_did_is_in_the_record(place: Place) -> None:
+    identity = "git -c user.name=a -c user.email=a@b"
+    agent = (
+        f"--agent-cmd=echo x > made; git add made; {identity} commit -qm 'my commit' -- made;"
+        f" echo y >> src/code.py; {identity} stash -q"
+    )
+    done = place.ralph("run", "make it", agent, "--until=test -e made", ROOM, "-n1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes = "\n".join(place.events("iteration.observed")[0]["notes"])
+    assert "'my commit': committed by the agent in its room" in notes
+    assert "left in the stash of the agent's room" in notes
+    assert git(place, "log", "--format=%s").splitlines()[0] == "first"
+    assert "my commit" in done.stdout

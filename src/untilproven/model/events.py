@@ -268,6 +268,8 @@ class LoopFinished(_Event, frozen=True, kw_only=True, tag="loop.finished"):
     best_iteration: Ordinal | UnsetType = UNSET
     cost_usd: float | UnsetType = UNSET
     tokens: Count | UnsetType = UNSET
+    undelivered: bool | UnsetType = UNSET
+    """Its work is in its snapshots, and not in the user's tree."""
 
 
 Event = (

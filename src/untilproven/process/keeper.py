@@ -21,7 +21,8 @@ from untilproven.process.lookup import Order
 from untilproven.process.table import Process
 
 if TYPE_CHECKING:
-    from untilproven.process.walls import Inside, Interior
+    from untilproven.process.inside import Inside
+    from untilproven.process.walls import Interior
 
 INTERRUPT, TERMINATE, KILL = b"i", b"t", b"k"
 """What the runner may ask for, a byte each. The end of that pipe asks for KILL."""

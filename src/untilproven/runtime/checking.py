@@ -1,5 +1,8 @@
 """Running the checks of an iteration, and saying what came of them."""
 
+import contextlib
+import select
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -9,7 +12,9 @@ from untilproven.contract import Check, Evidence
 from untilproven.core import evidence
 from untilproven.core.course import verdict_on
 from untilproven.core.decide import remaining
+from untilproven.errors import Busy
 from untilproven.model.events import CheckFinished
+from untilproven.store.lock import FileLock
 
 if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
@@ -19,6 +24,8 @@ SECONDS = 600.0
 
 _TIMES_CONTROL = 5.0
 GRACE = 10.0
+_LOCK = "checks.lock"
+_NAP = 0.1
 
 
 def run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
@@ -29,6 +36,33 @@ def run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
     names = tuple(name for name in names if name not in {check.check for check in known})
     if not names:
         return
+    with _alone(driver) as alone:
+        if alone:
+            _run(driver, iteration, names)
+
+
+@contextlib.contextmanager
+def _alone(driver: "Driver") -> Iterator[bool]:
+    """While no other loop of this repository runs checks; False if somebody could not wait for that."""
+    lock = FileLock(driver.cast.project.state.path / _LOCK, timeout=0, what="checks of this repository")
+    poll = select.poll()
+    for fd in driver.wishes.fds:
+        poll.register(fd, select.POLLIN)
+    while True:
+        with contextlib.suppress(Busy):
+            lock.acquire()
+            break
+        if driver.hurry():
+            yield False
+            return
+        poll.poll(_NAP * 1000)
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def _run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
     if iteration and driver.cast.workspace.can_discard:
         from untilproven.runtime.passes import Passes  # noqa: PLC0415  not loaded before the agent's first turn
 

@@ -66,6 +66,7 @@ def _end(driver: "Driver", change: events.StatusChanged, *, exit_code: int, proo
         best_iteration=state.best_iteration.iteration if state.best_iteration else UNSET,
         cost_usd=metrics.total_cost_usd,
         tokens=metrics.total_tokens,
+        undelivered=True if driver.cast.workspace.undelivered else UNSET,
     )
     if not driver.course.committed:  # the commit names the receipt it was made with
         write_receipt(loop, state, change, proof)

@@ -172,6 +172,19 @@ class Driver:
         self.record(events.TreeChanged(iteration=last.number, tree=tree))
         return True
 
+    def _undelivered(self) -> bool:
+        """Whether the work cannot come to the user's tree yet: others changed the same, or the checks have not seen it
+        together with what others did."""
+        last = self.course.last
+        if self.state.status is not Status.RUNNING or last is None:
+            return False
+        conflicts = self.cast.workspace.deliver()
+        if conflicts is None:
+            self.record(events.TreeChanged(iteration=last.number, tree=self.cast.workspace.tree()))
+            return True
+        self._open_gate(last.number, conflicts)
+        return bool(conflicts)
+
     def _waits_to_commit(self) -> bool:
         """Whether somebody has to see to something before the work can be committed; the loop is paused then."""
         last, course = self.course.last, self.course
@@ -191,7 +204,8 @@ class Driver:
 
     def _end(self, move: commands.Move) -> int | None:
         """None if it cannot end yet."""
-        if isinstance(move.command, commands.Deliver) and (self._moved() or self._waits_to_commit()):
+        delivers = isinstance(move.command, commands.Deliver)
+        if delivers and (self._moved() or self._undelivered() or self._waits_to_commit()):
             return None
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
 

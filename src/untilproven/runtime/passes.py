@@ -192,9 +192,10 @@ class Passes:
 
     def _marks_above(self) -> frozenset[str]:
         """What marks a directory as a tool's own, above anything that differs."""
-        room = self._room(())
+        root = self._driver.cast.project.root
         above = {parent for path in self._differing for parent in PurePosixPath(path).parents} - {PurePosixPath()}
-        return frozenset(str(one / mark) for one in above for mark in MARKS if room.look(one / mark))
+        there = {str(one / mark) for one in above for mark in MARKS if (root / one / mark).is_file()}
+        return frozenset(there | {path for path in self._differing if path.endswith(MARKS)})
 
 
 def _could_tell(control: CheckFinished) -> bool:

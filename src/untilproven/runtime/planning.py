@@ -23,7 +23,7 @@ from untilproven.store.files import MIB
 from untilproven.store.layout import Project
 from untilproven.workspace.environment import dropped
 from untilproven.workspace.factory import chosen
-from untilproven.workspace.openings import Openings
+from untilproven.workspace.openings import Openings, refuse_nonsense
 
 PROMISE = "DONE"
 OUTPUT_BYTES = 1024 * MIB
@@ -56,13 +56,13 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         trust_promise=settings.trust_promise,
         require_proof=settings.require_proof,
         context=settings.context,
-        **_room(settings),
+        **_room(settings, project),
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
 
 
-def _room(settings: Settings) -> dict[str, Any]:
+def _room(settings: Settings, project: Project) -> dict[str, Any]:
     """The room that can be built here, and what is opened in its walls."""
     sandbox = chosen(settings.sandbox)
     if sandbox == "none":
@@ -77,6 +77,7 @@ def _room(settings: Settings) -> dict[str, Any]:
                 hint="leave --sandbox none away, or commit yourself",
             )
         return {"sandbox": sandbox}
+    refuse_nonsense(tuple(settings.share), project)
     opened = Openings(share=tuple(settings.share), env=tuple(settings.env))
     return {
         "sandbox": sandbox,

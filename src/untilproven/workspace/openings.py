@@ -6,7 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from untilproven.core.naming import quoted
+from untilproven.errors import UsageError
 from untilproven.model.plan import Plan
+from untilproven.store.layout import Project
+from untilproven.store.vouch import user_state
 
 SSH_AGENT, GPG, DOCKER = "ssh-agent", "gpg", "docker"
 UNCONFINED = frozenset({DOCKER})
@@ -37,6 +41,26 @@ class Openings(msgspec.Struct, frozen=True, kw_only=True):
         for what in self.share:
             found += _paths(what, environ, home)
         return tuple(dict.fromkeys(os.path.realpath(path) for path in found if os.path.lexists(path)))
+
+
+def refuse_nonsense(share: tuple[str, ...], project: Project) -> None:
+    """What is shared must be there, and must not be what rooms are for."""
+    home = Path.home()
+    for what in share:
+        if what in _REACHED_BY:
+            continue
+        path = Path(home / what.removeprefix("~/") if what.startswith("~/") else what)
+        if not path.is_absolute() or not path.exists():
+            raise UsageError(
+                f"--share {quoted(what)}: there is no such path",
+                hint=f"give an absolute path that exists, or one of {', '.join(_REACHED_BY)}",
+            )
+        for own in (project.root, project.state.path, user_state()):
+            if own.is_relative_to(path.resolve()) or path.resolve().is_relative_to(own):
+                raise UsageError(
+                    f"--share {quoted(what)}: it would open what the room protects: {own}",
+                    hint="share only what lies beside it",
+                )
 
 
 def openings_of(plan: Plan) -> Openings:

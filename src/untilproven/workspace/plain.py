@@ -24,6 +24,7 @@ class PlainWorkspace:
 
     kind = "none"
     can_discard = False
+    undelivered = False
 
     def __init__(self, root: Path, exclude: Collection[PurePosixPath] = ()) -> None:
         self._root = root
@@ -68,6 +69,10 @@ class PlainWorkspace:
 
     def keep(self, iteration: int) -> tuple[Conflict, ...]:  # noqa: ARG002  they are all the same
         """There is nothing to do: the agent has worked on the tree itself."""
+        return ()
+
+    def deliver(self) -> tuple[Conflict, ...]:
+        """It is there."""
         return ()
 
     def discard(self, iteration: int) -> None:

@@ -56,6 +56,9 @@ def told(event: LoopFinished, state: LoopState) -> list[Line]:
     lines = [line(verdict, _took(event, state), loud=True)]
     if event.reason:
         lines.append(line(f"  {one_line(event.reason)}", loud=True))
+    if event.undelivered:
+        missing = Piece("  its work is not in your tree; to bring it: ", YELLOW)
+        lines.append(line(missing, f"ralph restore {loop_id} end", loud=True))
     if event.best_iteration:
         lines.append(line(f"  best: iteration {event.best_iteration}", loud=True))
     lines.append(line(Piece("  receipt: ", DIM), f"{STATE_DIRECTORY}/loops/{loop_id}/receipt.json", loud=True))

@@ -46,9 +46,18 @@ def walled(project: Project, private: Path, tree: Path, found: Iterable[str], op
     hidden = surroundings.hidden(project)
     if any(root.is_relative_to(path) for path in hidden):
         raise RalphError(f"no room can be built around {root}: it lies in what rooms do not show")
-    walls = Walls(tuple(layers), str(private / "tmp"), str(private), hidden=hidden, network=openings.check_network)
+    given = openings.paths(os.environ, surroundings.home())
+    walls = Walls(
+        tuple(layers),
+        str(private / "tmp"),
+        str(private),
+        hidden=tuple(path for path in hidden if path not in given),
+        given=given,
+        shown=surroundings.shown(),
+        network=openings.check_network,
+    )
     passed = openings.variables
-    env = {**environment.of_agent(passed), **_OF_CHECKS}
+    env = environment.of_agent(passed)
     room = CheckingRoom(root, Supervision(marker=new_marker()), env, walls, passed)
     try:
         yield room

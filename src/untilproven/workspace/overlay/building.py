@@ -1,20 +1,25 @@
 """The walls of a room: what is layered, what is hidden, what stays as it is."""
 
 import os
+import stat
 from pathlib import Path
 
 from untilproven.errors import RalphError
 from untilproven.process.walls import Layer, Walls
 from untilproven.store.layout import Project
+from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
 from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.repository import Repository
 
+CLOSED = Openings()
 EXCHANGE = "ralph-exchange"
 INSIDE = Path("/tmp") / EXCHANGE  # noqa: S108  the room's own
 
 
-def for_agent(project: Project, place: Place, repository: Repository, iteration: int) -> Walls:
+def for_agent(
+    project: Project, place: Place, repository: Repository, iteration: int, openings: Openings = CLOSED
+) -> Walls:
     """The agent's: it may write to the project and to HOME, and nothing of that is where the user's is."""
     root = str(project.root)
     layers = []
@@ -24,24 +29,27 @@ def for_agent(project: Project, place: Place, repository: Repository, iteration:
     layers.append(Layer(root, (root,), *place.make_layer(place.iteration(iteration), project.root), renames=True))
     if repository.exists:
         layers.append(repository.layer(iteration))
-    walls = _walls(project, place, tuple(layers), place.temporary)
+    walls = _walls(project, place, tuple(layers), place.temporary, openings)
     return walls._replace(
         shared=(str(INSIDE), *walls.shared), readonly=repository.protected, lasting=int(layers[0].target != root)
     )
 
 
-def for_check(project: Project, place: Place, *above: Path) -> Walls:
+def for_check(project: Project, place: Place, *above: Path, openings: Openings = CLOSED) -> Walls:
     """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays."""
     root = str(project.root)
     place.drop(place.check)
     layer = Layer(root, (*map(str, above), root), *place.make_layer(place.check, project.root))
     temporary = place.check / "tmp"
     place.make_temporary(temporary)
-    return _walls(project, place, (layer,), temporary)
+    return _walls(project, place, (layer,), temporary, openings)._replace(network=openings.check_network)
 
 
-def _walls(project: Project, place: Place, layers: tuple[Layer, ...], temporary: Path) -> Walls:
+def _walls(
+    project: Project, place: Place, layers: tuple[Layer, ...], temporary: Path, openings: Openings = CLOSED
+) -> Walls:
     hidden, root = surroundings.hidden(project), str(project.root)
+    given = openings.paths(os.environ, surroundings.home())
     for path in hidden:
         if f"{root}/".startswith(f"{path}/"):
             raise RalphError(
@@ -53,14 +61,22 @@ def _walls(project: Project, place: Place, layers: tuple[Layer, ...], temporary:
         layers=layers,
         temporary=str(temporary),
         place=str(place.path),
-        hidden=tuple(path for path in hidden if not _is_dead_socket(path, layered)),
+        hidden=tuple(path for path in hidden if path not in given and not _is_dead_socket(path, layered)),
         shared=_pinned(root, hidden),
+        given=given,
+        shown=surroundings.shown(),
+        network=openings.network,
     )
 
 
 def _is_dead_socket(path: str, layered: tuple[str, ...]) -> bool:
     """Through a layer nobody can connect to a socket that lies beneath it."""
-    return path.startswith(layered) and Path(path).is_socket()
+    if not path.startswith(layered):
+        return False
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)  # noqa: PTH116  done for every room
+    except OSError:
+        return False
 
 
 def _pinned(root: str, hidden: tuple[str, ...]) -> tuple[str, ...]:

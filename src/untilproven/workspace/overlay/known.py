@@ -1,7 +1,8 @@
 """The user's tree as far as it is known: walked once, kept up with what is merged, looked over now and then."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from untilproven.workspace.entry import Entry, Note
@@ -26,6 +27,9 @@ class Known:
         self._stale_at = 0.0
         self._tree: Tree | None = None
         self._undo: dict[str, Entry | None] = {}
+        self._cover: Changes = {}
+        self._beneath: dict[str, Entry | None] = {}
+        """What the cover is over."""
         self._notes: set[Note] = set()
         self._told: set[Note] = set()
 
@@ -42,13 +46,32 @@ class Known:
         """The tree, walked again if that was long ago for its size: the user works in it too."""
         if self._tree is None:
             self._tree = Tree(self._walk(None).entries)
+            self._beneath = self._tree.apply(self._cover)
         elif time.monotonic() >= self._stale_at and not self._undo:
-            before = self._tree.entries
-            after = self._walk(Manifest(before, self._began, "")).entries
-            changes: dict[str, Entry | None] = dict.fromkeys(before.keys() - after.keys())
-            changes |= {path: entry for path, entry in after.items() if before.get(path) is not entry}
-            self._tree.apply(changes)
+            with self.bare() as tree:
+                before = tree.entries
+                after = self._walk(Manifest(before, self._began, "")).entries
+                changes: dict[str, Entry | None] = dict.fromkeys(before.keys() - after.keys())
+                changes |= {path: entry for path, entry in after.items() if before.get(path) is not entry}
+                tree.apply(changes)
         return self._tree
+
+    def cover(self, over: Changes) -> None:
+        """From now on the tree is the user's with this over it."""
+        if self._tree is not None:
+            self._tree.apply(self._beneath)
+            self._beneath = self._tree.apply(over)
+        self._cover = over
+
+    @contextmanager
+    def bare(self) -> Iterator[Tree]:
+        """The user's own tree, while nothing is considered."""
+        tree = self.tree
+        tree.apply(self._beneath)
+        try:
+            yield tree
+        finally:
+            self._beneath = tree.apply(self._cover)
 
     def consider(self, changes: Changes) -> str:
         """The hash of the tree with these changes."""

@@ -4,12 +4,13 @@ import contextlib
 import ctypes
 import os
 import stat
+from collections.abc import Iterator
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from untilproven.core import naming
-from untilproven.errors import RalphError
+from untilproven.errors import Busy, RalphError
 from untilproven.process import kernel
 from untilproven.store import files
 from untilproven.store.lock import FileLock
@@ -22,6 +23,9 @@ _PRIVATE = 0o700
 _TEMPORARY = 0o1777
 _OVERLAYFS = 0x794C7630
 _LOCK_SECONDS = 5.0
+_MERGE_SECONDS = 600.0
+_LOCKS = ("tree.lock", "merge.lock")
+_KEPT = "kept-"
 _SIZE_OF_STATFS = 256
 
 
@@ -40,6 +44,8 @@ class Place:
         self._loop_id = loop_id
         self._lock_seconds = _LOCK_SECONDS
         self._held: FileLock | None = None
+        self._tree: FileLock | None = None
+        self._merging = 0
 
     @cached_property
     def path(self) -> Path:
@@ -55,6 +61,33 @@ class Place:
         lock.acquire()
         self._held = lock
         spread(self.path)
+
+    def take_tree(self) -> bool:
+        """Be the one loop that merges into the tree as it goes, until the place is released; False if another is."""
+        if self._tree is None:
+            self._tree = self._taken(_LOCKS[0])
+        return self._tree is not None
+
+    @contextlib.contextmanager
+    def merging(self) -> Iterator[None]:
+        """Nobody else of ours changes the tree meanwhile."""
+        self._merging += 1
+        try:
+            if self._merging > 1:
+                yield
+                return
+            with FileLock(self.path.parent / _LOCKS[1], timeout=_MERGE_SECONDS, what=f"merging into {self._root}"):
+                yield
+        finally:
+            self._merging -= 1
+
+    def _taken(self, name: str) -> FileLock | None:
+        lock = FileLock(self.path.parent / name, timeout=0, what=str(self._root))
+        try:
+            lock.acquire()
+        except Busy:
+            return None
+        return lock
 
     @cached_property
     def _trash(self) -> Trash:
@@ -97,6 +130,9 @@ class Place:
                 self._trash.remove()
             self._held.release()
             self._held = None
+        if self._tree is not None:
+            self._tree.release()
+            self._tree = None
 
     def leave(self) -> None:
         """Let others in, and leave no directory behind that has nothing in it."""
@@ -106,9 +142,18 @@ class Place:
             if [path.name for path in self.path.iterdir()] == ["lock"]:
                 (self.path / "lock").unlink()
         self.release()
-        for directory in (self.path, self.path.parent):
-            with contextlib.suppress(OSError):
-                directory.rmdir()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+            if not {path.name for path in self.path.parent.iterdir()}.difference(_LOCKS):
+                self._unlock_for_good()
+            self.path.parent.rmdir()
+
+    def _unlock_for_good(self) -> None:
+        """Locks that nobody holds go; whoever waits for one sees that its file is gone, and makes another."""
+        for name in _LOCKS:
+            if lock := self._taken(name):
+                lock.path.unlink()
+                lock.release()
 
     def iteration(self, number: int) -> Path:
         return self.path / naming.iteration_name(number)
@@ -121,6 +166,33 @@ class Place:
             if word == "iteration" and number.isdigit():
                 found[int(number)] = path
         return found
+
+    def kept(self) -> list[Path]:
+        """Layers with all that was kept and is not in the user's tree; the last one counts."""
+        try:
+            return sorted(path for path in self.path.iterdir() if path.name.startswith(_KEPT))
+        except FileNotFoundError:
+            return []
+
+    def next_kept(self) -> Path:
+        last = self.kept()[-1:]
+        number = int(last[0].name.removeprefix(_KEPT)) + 1 if last else 1
+        return self.path / f"{_KEPT}{number:08d}"
+
+    @property
+    def rebased(self) -> Path:
+        """What was kept, over the tree as it is now, until it is whole."""
+        return self.path / "rebased"
+
+    @property
+    def delivery(self) -> Path:
+        """What was kept, while it is being merged into the user's tree."""
+        return self.path / "delivery"
+
+    @property
+    def bases(self) -> Path:
+        """What files were before this loop changed them, where the user's tree has it no more."""
+        return self.path / "bases"
 
     @property
     def home(self) -> Path:
@@ -160,6 +232,10 @@ class Place:
             self.check,
             self.was,
             self.restore,
+            self.rebased,
+            self.delivery,
+            self.bases,
+            *self.kept(),
             *self.iterations().values(),
         ]
 

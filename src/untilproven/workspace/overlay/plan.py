@@ -12,7 +12,7 @@ from untilproven.store import files
 from untilproven.workspace.overlay.beneath import Beneath, split
 from untilproven.workspace.overlay.upper import Change
 
-_WRITTEN, _BEGUN = "plan", "merging-"
+_WRITTEN, _BEGUN, _TOTAL = "plan", "merging-", "total"
 _OPEN = 0o700
 _LARGEST = 1024 * files.MIB
 
@@ -53,6 +53,23 @@ def closed_in(root: Path, changes: Iterable[str]) -> dict[str, int]:
 
 def save(plan: Plan, layer: Path) -> None:
     files.replace(layer / _WRITTEN, msgspec.msgpack.encode(plan), durable=False)
+
+
+def save_total(plan: Plan, layer: Path) -> None:
+    """What a layer changes together with all that was kept before it: it is to join that, not the user's tree."""
+    files.replace(layer / _TOTAL, msgspec.msgpack.encode(plan), durable=False)
+
+
+def total(layer: Path) -> Plan | None:
+    """The same again; None for a layer that is merged as it is."""
+    return _load(layer / _TOTAL) if (layer / _TOTAL).exists() else None
+
+
+def replan(plan: Plan, layer: Path) -> None:
+    """Another plan for a layer: nothing is left of what became of it before."""
+    for path in layer.glob(f"{_BEGUN}*"):
+        path.unlink()
+    save(plan, layer)
 
 
 def is_written(layer: Path) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 from untilproven.core import naming
 from untilproven.process.walls import Layer
 from untilproven.workspace.descent import Descent
+from untilproven.workspace.entry import Note
+from untilproven.workspace.overlay.commits import found_in
 from untilproven.workspace.overlay.place import Place, make_layer
 from untilproven.workspace.overlay.snapshot import copy_layer
 
@@ -59,6 +61,13 @@ class Repository:
         self._seen = condition(upper)
         copy_layer(upper, copying)
         return copying
+
+    def notes(self, iteration: int) -> set[Note]:
+        """What the agent's git did in this iteration that the tree does not show."""
+        upper = self._place.git / "upper"
+        if not (upper / "logs").is_dir():
+            return set()
+        return found_in(upper, self._directory, self._before(iteration))
 
     def keep(self, iteration: int) -> None:
         """A copy of what has not changed is as good for the next iteration."""

@@ -1,4 +1,4 @@
-"""What a room hides, and what of the user's environment does not come in."""
+"""What a room hides."""
 
 import os
 from collections.abc import Iterator
@@ -7,23 +7,6 @@ from pathlib import Path
 
 from untilproven.store.layout import STATE_DIRECTORY, Project
 from untilproven.store.vouch import user_state
-
-_DROPPED = (
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GPG_AGENT_INFO",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DBUS_SYSTEM_BUS_ADDRESS",
-    "XDG_RUNTIME_DIR",
-    "DOCKER_HOST",
-    "CONTAINER_HOST",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "TMUX",
-    "STY",
-)
-"""Where agents, buses, daemons and the user's screen are reached."""
 
 _IN_HOME = (
     ".ssh",
@@ -50,19 +33,9 @@ _IN_CONFIG = (
     "git/credentials",
 )
 _OF_THE_SYSTEM = ("/run", "/var/run", "/var/lib/docker", "/var/lib/containerd")
+_RESOLVER = "/etc/resolv.conf"
 _SOCKETS = Path("/proc/net/unix")
 _PATH_COLUMN = 7
-
-
-def environment() -> dict[str, str]:
-    """What a program in a room finds; keys of models stay, agents need them."""
-    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
-    return {**kept, "TMPDIR": "/tmp"}  # noqa: S108  the room's own
-
-
-def dropped() -> tuple[str, ...]:
-    """The names of what does not come in, for the record."""
-    return tuple(name for name in _DROPPED if name in os.environ)
 
 
 def home() -> Path | None:
@@ -79,6 +52,13 @@ def hidden(project: Project) -> tuple[str, ...]:
     variables = (os.environ.get(name, "") for name in ("TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"))
     places = _places(project, user_state(), home(), *(value if value.startswith("/") else "" for value in variables))
     return tuple(dict.fromkeys((*places, *_sockets(places))))
+
+
+def shown() -> tuple[str, ...]:
+    """What can be read although it lies in something hidden: how names of hosts are looked up."""
+    path = os.path.realpath(_RESOLVER)
+    hidden_there = path.startswith(tuple(f"{place}/" for place in _OF_THE_SYSTEM))
+    return (path,) if hidden_there and os.path.isfile(path) else ()  # noqa: PTH113  done for every room
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import select
 import signal
 import warnings
 from pathlib import Path
@@ -13,6 +14,9 @@ from untilproven.process.keeper import keep_only
 from untilproven.workspace.overlay.removal import remove
 
 _WORD = b"."
+_CALM_MS = 50
+_ENOUGH = 500
+"""Taking things away holds up whoever makes new ones: it waits for a moment of calm, but not for ever."""
 
 
 class Trash:
@@ -85,9 +89,23 @@ def _sweep(line: int, path: Path, runner: int) -> NoReturn:
         line = keep_only(line)
         kernel.set_name(b"ralph-sweeper")
         kernel.signal_when_parent_dies(signal.SIGKILL)
-        while os.getppid() == runner and os.read(line, 4096):
-            with contextlib.suppress(OSError):
-                for name in os.listdir(path):  # noqa: PTH208  done for every iteration
-                    remove(path / name)
+        if os.getppid() == runner:
+            while _is_time(line):
+                with contextlib.suppress(OSError):
+                    for name in os.listdir(path):  # noqa: PTH208  done for every iteration
+                        remove(path / name)
     finally:
         os._exit(0)
+
+
+def _is_time(line: int) -> bool:
+    """Waits until there is something to do and time for it; False once nobody wants it any more."""
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    words = 0
+    while not words or (words < _ENOUGH and poll.poll(_CALM_MS)):
+        heard = len(os.read(line, _ENOUGH))
+        if not heard:
+            return False
+        words += heard
+    return True

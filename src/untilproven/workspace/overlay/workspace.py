@@ -1,4 +1,7 @@
-"""The agent works in a layer over the user's tree; keeping merges it, discarding drops it."""
+"""The agent works in a layer over the user's tree; keeping merges it, discarding drops it.
+
+Of several loops on one tree the first merges as it goes. The others keep a layer of their own, and deliver at the end.
+"""
 
 import contextlib
 import os
@@ -7,6 +10,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision
 from untilproven.errors import Damaged
 from untilproven.model.iteration import FileChange
@@ -14,10 +19,12 @@ from untilproven.process.houses import House
 from untilproven.process.room import WalledRoom
 from untilproven.process.walls import Walls
 from untilproven.store.layout import Project
+from untilproven.workspace import environment
+from untilproven.workspace.entry import Note
 from untilproven.workspace.manifest import Manifest, compare
 from untilproven.workspace.notes import told
 from untilproven.workspace.openings import Openings
-from untilproven.workspace.overlay import building, plan, surroundings
+from untilproven.workspace.overlay import building, plan
 from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.known import Known
 from untilproven.workspace.overlay.place import Place, make_layer
@@ -25,12 +32,18 @@ from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.repository import Repository
+from untilproven.workspace.overlay.stack import ROLE, Stack
 from untilproven.workspace.overlay.upper import Change, Found, Upper
 
 if TYPE_CHECKING:
     # What remembers iterations is not loaded before the agent's first turn.
     from untilproven.workspace.snapshots.restoring import Restored
     from untilproven.workspace.snapshots.shelf import Snapshots
+
+
+_REBASED = 5
+"""How many times what a loop delivers is brought together with what others did meanwhile, before its lines are left
+aside for the user."""
 
 
 class OverlayWorkspace:
@@ -66,6 +79,10 @@ class OverlayWorkspace:
         self._changes: dict[str, Change] = {}
         """What the candidate has changed."""
         self._was_key = ""
+        self._is_stacked = False
+        """Whether the iteration's layer joins what was kept, and not the user's tree."""
+        self._role_told = False
+        self._rebased = 0
         self.quota = Quota()
         self.step: Callable[[], None] = lambda: None
         """Called before each step of a merge."""
@@ -76,8 +93,27 @@ class OverlayWorkspace:
 
         return Snapshots(self._project.root, self._loop_id)
 
+    @cached_property
+    def _stack(self) -> Stack:
+        return Stack(self._project.root, self._place, self._known, lambda: self._snapshots)
+
+    @property
+    def undelivered(self) -> bool:
+        return bool(self._stack.changes)
+
     def tree(self, *, fresh: bool = False) -> str:
-        if fresh:
+        """What is to be delivered is first brought together with what others did to the tree."""
+        stack = self._stack
+        if fresh and stack.layer and not self._iteration:
+            before = self._known.tree.hash()
+            self._settle()
+            with self._place.merging():
+                found = stack.look()
+                if found.conflicts:
+                    return before  # whoever delivers is told of them
+                if found.moved:
+                    stack.rebase(found, self._place.aside("delivery"), self.step)
+        elif fresh:
             self._known.doubt()
         return (self._known.tree if self._iteration else self._known.look()).hash()
 
@@ -86,12 +122,16 @@ class OverlayWorkspace:
         if self._iteration:
             self.discard(self._iteration)
         self.exchange(iteration)
+        stack = self._stack
         self._known.look()
         self._place.drop(self._place.iteration(iteration))
-        walls = building.for_agent(self._project, self._place, self._repository, iteration)
+        self._is_stacked = stack.layer is not None or not self._place.take_tree()
+        if self._is_stacked:
+            stack.lay(self._place.iteration(iteration))
+        walls = building.for_agent(self._project, self._place, self._repository, iteration, self._openings)
         self._iteration, self._delta, self._changes = iteration, None, {}
         self._opened = self._upper(iteration).stat().st_ctime_ns
-        room = WalledRoom(self._project.root, supervision, surroundings.environment(), walls)
+        room = WalledRoom(self._project.root, supervision, environment.of_agent(self._openings.variables), walls)
         room.stand_in(self._house)
         self._rooms.append(room)
         return room
@@ -119,18 +159,32 @@ class OverlayWorkspace:
     def _observed(self) -> Delta:
         known = self._known
         layer = self._place.iteration(self._iteration)
-        found = Upper(
-            layer / "upper", self._project.root, known.tree, self._opened, known.settled, self._exclude
-        ).look()
+        found = self._found(layer)
         if refusal := self.quota.refusal(found, layer):
-            found = Found({}, {}, {refusal})
             self._place.drop(layer)
+            if self._is_stacked:
+                self._stack.lay(layer)
             make_layer(layer, self._project.root)
+            found = replace(self._found(layer), notes={refusal})
+        if self._is_stacked:
+            own, total = self._stack.divide(found)
+            plan.save_total(plan.plan_of(self._iteration, known.settled, total, {}), layer)
+            notes = found.notes if self._role_told else found.notes | {Note(ROLE)}
+            found, self._role_told = Found(own, {}, notes), True
         tree = known.consider({path: change.ours for path, change in found.changes.items()} | found.same)
         closed = plan.closed_in(self._project.root, found.changes) if os.getuid() else {}
         plan.save(plan.plan_of(self._iteration, known.settled, found.changes, closed), layer)
         self._changes = found.changes
-        return Delta(tree=tree, changes=_told_as_changes(found), notes=told(found.notes | known.new_notes()))
+        return Delta(
+            tree=tree,
+            changes=_told_as_changes(found),
+            notes=told(found.notes | known.new_notes() | self._repository.notes(self._iteration)),
+        )
+
+    def _found(self, layer: Path) -> Found:
+        known = self._known
+        with known.bare() as tree:
+            return Upper(layer / "upper", self._project.root, tree, self._opened, known.settled, self._exclude).look()
 
     def since_start(self) -> Mapping[str, Differs]:
         """Of what no iteration has touched, nothing is known but that it is the user's."""
@@ -146,10 +200,10 @@ class OverlayWorkspace:
 
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         self.delta()
-        above = [self._upper(self._iteration)] if self._iteration else []
+        above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
         if as_it_was:
             above = [*self._was(as_it_was), *above]
-        walls = building.for_check(self._project, self._place, *above)
+        walls = building.for_check(self._project, self._place, *above, openings=self._openings)
         room = self._checking_room(walls, supervision)
         room.stand_in(self._house)
         self._rooms.append(room)
@@ -171,7 +225,7 @@ class OverlayWorkspace:
         return [self._place.was]
 
     def _checking_room(self, walls: Walls, supervision: Supervision) -> CheckingRoom:
-        env = surroundings.environment()
+        env = environment.of_agent(self._openings.variables)
         return CheckingRoom(self._project.root, supervision, env, walls, self._openings.variables)
 
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
@@ -180,7 +234,11 @@ class OverlayWorkspace:
             self.delta()
         layer = self._place.iteration(iteration)
         conflicts: tuple[Conflict, ...] = ()
-        if layer.is_dir():
+        if plan.total(layer):
+            with self._place.merging():
+                self._known.decide()
+                conflicts = self._stack.join(iteration, layer, self._place.aside(layer.name), self.step)
+        elif layer.is_dir():
             conflicts = self._apply("kept", str(iteration), layer, self._place.aside(layer.name))
         self._drop(iteration)
         self._repository.keep(iteration)
@@ -189,11 +247,41 @@ class OverlayWorkspace:
     def _apply(self, fate: str, what: str, layer: Path, aside: Path) -> tuple[Conflict, ...]:
         from untilproven.workspace.snapshots.applying import apply  # noqa: PLC0415  see above
 
-        merged = apply(self._snapshots, fate, what, layer, self._project.root, aside, self.step)
+        with self._place.merging():
+            merged = apply(self._snapshots, fate, what, layer, self._project.root, aside, self.step)
         self._known.decide(taken=merged.entries)
         if merged.conflicts:
             self._known.doubt()
         return merged.conflicts
+
+    def deliver(self) -> tuple[Conflict, ...] | None:
+        """Others may have changed the tree: what is put there is what the checks have seen, or they see it first."""
+        self._settle()
+        with self._place.merging():
+            conflicts = self._finish_delivering()
+            stack = self._stack
+            if conflicts or not stack.layer:
+                return conflicts
+            found = stack.look(merging=self._rebased < _REBASED)
+            if found.moved and (found.conflicts or self._rebased < _REBASED):
+                self._rebased += 1
+                conflicts = stack.rebase(found, self._place.aside("delivery"), self.step)
+                return conflicts or None
+            stack.hand_over(found.changes, self.step)
+            return self._finish_delivering()
+
+    def _finish_delivering(self) -> tuple[Conflict, ...]:
+        layer = self._place.delivery
+        if not layer.exists():
+            return ()
+        from untilproven.workspace.overlay.memory import set_delivered  # noqa: PLC0415  see above
+
+        iteration = str(plan.load(layer).iteration)
+        conflicts = self._apply("kept", iteration, layer, self._place.aside("delivery"))
+        self._known.doubt()
+        set_delivered(self._snapshots, delivered=True)
+        self._place.drop(layer)
+        return conflicts
 
     def discard(self, iteration: int) -> None:
         """What was done stays restorable."""
@@ -213,7 +301,7 @@ class OverlayWorkspace:
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
         """Finish the merge of the iteration that was kept last, and of what was being restored; drop other layers."""
         self._settle()
-        conflicts: tuple[Conflict, ...] = ()
+        conflicts = self._finish_delivering() + self._stack.pending()
         for number, layer in sorted(self._place.iterations().items()):
             if number == kept or plan.begun(layer) is not None:
                 conflicts += self.keep(number)
@@ -225,12 +313,14 @@ class OverlayWorkspace:
     def restore(self, target: str, *, dry_run: bool = False) -> "Restored":
         """Bring every path that the loop has changed to what it was at the `start`, at the `end` or after an iteration;
         what the user has changed since stays. Nothing may be undecided: `recover` comes first."""
+        from untilproven.workspace.overlay.memory import is_delivered  # noqa: PLC0415  see above
         from untilproven.workspace.snapshots.restoring import Restored, prepare, way_to  # noqa: PLC0415  see above
 
         self._settle()
         if not dry_run:
             self._finish_restoring()
-        way = way_to(self._snapshots, target, self._project.root)
+        delivered = is_delivered(self._snapshots)
+        way = way_to(self._snapshots, target, self._project.root, delivered=delivered)
         if dry_run or not way.changes:
             expected = way.expected_conflicts(self._project.root)
             return Restored(way.changed(frozenset(conflict.path for conflict in expected)), expected)
@@ -260,6 +350,7 @@ class OverlayWorkspace:
             self._snapshots.close()
         self._exchange_of = 0
         if self._place.held:
+            self._stack.told()
             for path in (self._place.temporary, self._place.home / "work", self._place.git / "work"):
                 remove(path)
             self._place.drop(self._place.check)
@@ -273,6 +364,7 @@ class OverlayWorkspace:
         self._house.close()
         for path in self._place.needed_to_go_on():
             self._place.drop(path)
+        self._stack.load()
         self.close()
 
     def _settle(self) -> None:

@@ -37,6 +37,7 @@ class ShadowWorkspace:
 
     kind = "shadow"
     can_discard = True
+    undelivered = False
 
     def __init__(
         self,
@@ -152,6 +153,10 @@ class ShadowWorkspace:
             self.delta()
             self._record(KEPT)
             self._decided()
+        return ()
+
+    def deliver(self) -> tuple[Conflict, ...]:
+        """The agent has worked on the tree itself."""
         return ()
 
     def discard(self, iteration: int) -> None:

@@ -1,7 +1,7 @@
 """From a layer to the user's tree: recorded first, then merged. Killed anywhere, it is done again to its end."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ def apply(
     snapshots: Snapshots, fate: str, what: str, layer: Path, root: Path, aside: Path, step: Callable[[], None]
 ) -> Merged:
     """Make what a layer has part of the tree, so that it can be taken back."""
-    name, written = _recorded(snapshots, fate, what, layer, root, step)
+    name, written = recorded(snapshots, fate, what, layer, root, step)
     refused = {os.fsdecode(path) for path in written.refused}
     merged = merge(written.plan, layer / "upper", root, aside, step, refused)
     refused |= {conflict.path for conflict in merged.conflicts}
@@ -30,9 +30,16 @@ def apply(
     return merged
 
 
-def _recorded(
-    snapshots: Snapshots, fate: str, what: str, layer: Path, root: Path, step: Callable[[], None]
+def recorded(
+    snapshots: Snapshots,
+    fate: str,
+    what: str,
+    layer: Path,
+    root: Path,
+    step: Callable[[], None],
+    elsewhere: Mapping[str, Path] | None = None,
 ) -> tuple[Name, Record]:
+    """Write down what a layer changes, once; what was at some paths before may lie elsewhere than in the tree."""
     number = plan.begun(layer)
     name = snapshots.named(number) if number is not None else None
     if name is not None and (name.fate, name.what) == (fate, what):
@@ -41,6 +48,6 @@ def _recorded(
     name = snapshots.next(fate, what)
     wanted = plan.begin(layer, name.number)
     step()
-    written = record(snapshots, name, wanted, layer / "upper", root)
+    written = record(snapshots, name, wanted, layer / "upper", root, elsewhere)
     step()
     return name, written

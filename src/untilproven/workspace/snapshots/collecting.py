@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,19 +23,25 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 _NOT_OURS = ("trusted.overlay.", "user.overlay.", "security.")
 
 
-def record(snapshots: Snapshots, name: Name, plan: Plan, upper: Path, root: Path) -> Record:
+def record(
+    snapshots: Snapshots, name: Name, plan: Plan, upper: Path, root: Path, elsewhere: Mapping[str, Path] | None = None
+) -> Record:
     """Write down what a layer is about to do to the tree, or would have done.
 
-    Where the tree is not what it was when the room was opened, the user's stays: that is no change of ours. For what
-    is applied, this survives everything before the first file is touched.
+    Where the tree is not what it was when the room was opened, the user's stays: that is no change of ours. What was
+    at some paths lies `elsewhere`, beneath another directory. For what is applied, this survives everything before the
+    first file is touched.
     """
     with (
         files.explained(root),
+        contextlib.ExitStack() as stack,
         Descending(upper, force=True) as layer,
         Descending(root) as tree,
         Draft(snapshots.make()) as draft,
     ):
-        made = _Collection(snapshots, draft, layer, tree, applied=name.is_applied)
+        places = {place: stack.enter_context(Descending(place)) for place in set((elsewhere or {}).values())}
+        other = None if elsewhere is None else {path: places[place] for path, place in elsewhere.items()}
+        made = _Collection(snapshots, draft, layer, tree, other, applied=name.is_applied)
         for path, change in sorted(plan.by_path().items()):
             made.take_in(path, change)
         written = Record(plan, tuple(made.refused), made.owned, draft.inline)
@@ -47,11 +53,22 @@ def record(snapshots: Snapshots, name: Name, plan: Plan, upper: Path, root: Path
 
 
 class _Collection:
-    def __init__(self, snapshots: Snapshots, draft: Draft, upper: Beneath, tree: Beneath, *, applied: bool) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        draft: Draft,
+        upper: Beneath,
+        tree: Beneath,
+        elsewhere: Mapping[str, Beneath] | None,
+        *,
+        applied: bool,
+    ) -> None:
         self._snapshots = snapshots
         self._draft = draft
         self._upper = upper
         self._tree = tree
+        self._elsewhere = elsewhere or {}
+        self._stays = elsewhere is not None
         self._applied = applied
         self.refused: list[bytes] = []
         self.owned: dict[bytes, tuple[Own | None, Own | None]] = {}
@@ -60,7 +77,7 @@ class _Collection:
         parent, name = split(path)
         base = None
         if self._applied:
-            directory = self._tree.directory_if_any(parent)
+            directory = self._elsewhere.get(path, self._tree).directory_if_any(parent)
             try:
                 base = self._before(directory, name, change)
             except (Damaged, OSError) as error:
@@ -88,7 +105,7 @@ class _Collection:
             raise Damaged(f"{name!r} is not what it was")
         if not base.is_hashed:
             # Merging gives the name to a new file, so that the old one is left to us.
-            self._snapshots.objects.take(directory, name, base)
+            (self._snapshots.objects.put if self._stays else self._snapshots.objects.take)(directory, name, base)
         elif self._is_needed(base):
             try:
                 self._bytes(directory, name, base)

@@ -68,20 +68,22 @@ def _is_used(tree: Beneath, path: str, change: Change, going: Collection[str]) -
     return any(f"{path}/{name}" not in going for name in names)
 
 
-def way_to(snapshots: Snapshots, target: str, root: Path) -> Way:
-    """What leads to the tree at `start`, at the `end` or after an iteration."""
+def way_to(snapshots: Snapshots, target: str, root: Path, *, delivered: bool = True) -> Way:
+    """What leads to the tree at `start`, at the `end` or after an iteration; from what was there before the loop, if
+    its work was never delivered."""
     history = snapshots.history(target)
     wanted = states.after(history, target)
     if wanted is None:
         raise states.no_snapshot(target)
-    believed = states.before_discarded(history, target) | states.now(history)
+    believed = states.before_discarded(history, target)
+    believed |= states.now(history) if delivered else states.without_work(history)
     found: dict[str, Entry | None] = {}
     changes = {}
     for path, seen_now in _found(wanted, root):
         before, version = believed[path], wanted[path]
         base, ours = before.entry if before else None, version.entry if version else None
         found[path] = now = recognised(seen_now, ours, base) if seen_now else None
-        if not is_same(now, ours):
+        if not is_same(now, ours) and (delivered or not is_same(base, ours)):
             changes[path] = Change(base, ours)
     return Way(changes, wanted, found)
 

@@ -51,6 +51,16 @@ def now(history: History) -> State:
     return _until(history, history[-1].name.number if history else 0)
 
 
+def without_work(history: History) -> State:
+    """The same for a loop whose work never came to the tree: only what was gone back to did."""
+    state = _until(history, 0)
+    for step in history:
+        if step.name.fate == RESTORED:
+            changes = step.record.changes().items()
+            state |= {path: step.record.versions(path, change)[1] for path, change in changes}
+    return state
+
+
 def _until(history: History, number: int) -> State:
     """What was applied up to a record; of what came later, what was there before."""
     state: State = {}

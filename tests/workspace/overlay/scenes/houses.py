@@ -29,6 +29,12 @@ def within(pid: int) -> list[int]:
     return [process.pid for process in table.descendants(pid) if process.alive]
 
 
+def children(name: bytes) -> list[int]:
+    """Our own, the dead ones too."""
+    found = [process.pid for process in table.descendants(os.getpid()) if process.parent == os.getpid()]
+    return [pid for pid in found if Path(f"/proc/{pid}/comm").read_bytes().strip() == name]
+
+
 def is_dead(pid: int) -> bool:
     process = table.look_up(pid)
     return process is None or not process.alive
@@ -225,14 +231,14 @@ def one_that_was_killed_is_replaced(base: Path) -> None:
         succeeded(stage.agent(f"test -e one && echo {number} >> two", number))
         stage.workspace.keep(number)
         assert keepers(stage) != [keeper]
-        assert len([process for process in table.descendants(os.getpid()) if process.parent == os.getpid()]) == 1
+        assert len(children(b"ralph-keeper")) == 1
     assert (stage.root / "two").read_text() == "2\n3\n"
     up = stage.workspace.exchange(4).outside / "up"
     doomed: list[int] = []
 
     def kill() -> None:
         if up.exists() and not doomed:
-            doomed.extend(process.pid for process in table.descendants(os.getpid()) if process.parent == os.getpid())
+            doomed.extend(children(b"ralph-keeper"))
             os.kill(doomed[0], signal.SIGKILL)
 
     room = stage.workspace.open(4, Supervision(marker="ralph-scene", until=kill))
@@ -266,6 +272,26 @@ def a_killed_runner_leaves_none_behind(base: Path) -> None:
     stage.workspace.recover(None)
     succeeded(stage.agent("true", 1))
     stage.workspace.close()
+
+
+def what_was_dropped_is_taken_away_meanwhile(base: Path) -> None:
+    stage = Stage(base)
+    trash = stage.workspace._place.path / "trash"
+    for number in (1, 2):
+        succeeded(stage.agent("mkdir -p a/b && echo x > a/b/c && chmod 0 a/b", number))
+        stage.workspace.discard(number)
+    assert list(trash.iterdir())
+    succeeded(stage.agent("true", 3))
+    eventually(lambda: not list(trash.iterdir()))
+    stage.workspace.discard(3)
+    (sweeper,) = children(b"ralph-sweeper")
+    os.kill(sweeper, signal.SIGKILL)
+    succeeded(stage.agent("true", 4))
+    stage.workspace.discard(4)
+    succeeded(stage.agent("true", 5))
+    stage.workspace.close()
+    assert not trash.exists()
+    assert not table.descendants(os.getpid())
 
 
 if __name__ == "__main__":
