@@ -128,6 +128,10 @@ class Workspace(Protocol):
     def can_discard(self) -> bool:
         """Whether what an iteration did can be taken back."""
 
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What an agent should know about its room, a sentence each."""
+
     def tree(self, *, fresh: bool = False) -> str:
         """A hash of the tree as the next iteration will find it; `fresh` looks at every file again, for the user works
         there too."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from chaos import user
 from chaos.belongings import furnish
 from chaos.dying import Doom, Life
-from chaos.picture import DIARY, Seen, picture
+from chaos.picture import DIARY, TEMPORARY, Seen, picture
 from chaos.scenarios import Scenario
 from untilproven.model.state import LoopState
 from untilproven.store.layout import LoopDirectory, Project, find_project
@@ -144,11 +144,12 @@ class Place:
     def _words_file(self) -> Path:
         return self.outside / "words"
 
-    def nothing_lost(self) -> None:
-        """Every word that the user has saved is there."""
+    def nothing_lost(self, *, in_a_merge: bool = False) -> None:
+        """Every word that the user has saved is there; in a merge, perhaps beside the file it belongs to."""
         if self.scenario.edits and self._words_file.exists():
             words = self._words_file.read_text().splitlines()
-            there = set(self._edited.read_text().splitlines())
+            beside = self._edited.parent.glob(f"{TEMPORARY}*") if in_a_merge else ()
+            there = {line for path in (self._edited, *beside) for line in path.read_text().splitlines()}
             lost = [word for word in words if word not in there]
             assert not lost, f"the user wrote {len(words)} words, and these are lost: {lost}"
 

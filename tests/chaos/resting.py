@@ -24,7 +24,7 @@ def at_rest(place: Place, trees: Trees) -> None:
     """Somebody was killed: the tree is that of the last kept iteration, or on the way to it if it was being merged."""
     now = without_diary(place.tree())
     _yours(place, now)
-    place.nothing_lost()
+    place.nothing_lost(in_a_merge=place.in_a_merge)
     if place.sandbox != "overlay":
         return
     if not place.scenario.commits:
@@ -49,6 +49,7 @@ def _expected(place: Place, trees: Trees) -> tuple[Picture, Picture, bool]:
             merging = False
     if place.state and place.state.status in TERMINAL:
         merging = False
+    assert number in trees, f"iteration {number} is one too many"
     before, after = (without_diary(trees[max(at, 0)]) for at in (number - 1, number))
     return before, after, merging
 

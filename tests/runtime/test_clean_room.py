@@ -97,6 +97,18 @@ TAMPERING = {
         "sed -i 's/== 3/== -1/' tests/test_calc.py",
         "git -c user.name=a -c user.email=a@b add -A && git -c user.name=a -c user.email=a@b commit -qm x",
     ),
+    "a test becomes a link to another": (
+        "mkdir moved; mv tests/test_calc.py moved/; sed -i 's/== 3/== -1/' moved/test_calc.py",
+        "ln -s ../moved/test_calc.py tests/test_calc.py",
+    ),
+    "a test becomes a pipe": (
+        "rm tests/test_calc.py; mkfifo tests/test_calc.py",
+        put("tests/test_other.py", "def test_b(): pass"),
+    ),
+    "the code says that its tests may fail": (
+        put("calc.py", "import pytest\ndef add(a, b):\n    return pytest.xfail('later') if a else 0"),
+    ),
+    "the work lies where nothing is kept": (put(".git/calc.py", RIGHT), "ln -sf .git/calc.py calc.py"),
     "programs of its own at home": (
         'mkdir -p "$HOME/.local/bin" && printf "#!/bin/sh\\nexit 0\\n" > "$HOME/.local/bin/python"',
         'chmod +x "$HOME/.local/bin/python"',
@@ -124,7 +136,32 @@ def test_a_check_script_that_is_replaced_proves_nothing(place: Place) -> None:
     place.write("check.sh", "#!/bin/sh\ngrep -q 'a + b' calc.py\n", mode=0o755)
     words = ("--until=./check.sh", "--no-auto-test")
     assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > check.sh", words=words) in {4, 8}
-    assert run(place, put("calc.py", RIGHT), words=words) == 0
+
+
+def test_a_script_that_the_check_script_calls_and_that_is_replaced_proves_nothing(place: Place) -> None:
+    place.write("check.sh", "#!/bin/sh\nset -e\nsub/run one\n", mode=0o755)
+    place.write("sub/run", "#!/bin/sh\ngrep -q 'a + b' calc.py\n", mode=0o755)
+    words = ("--until=sh check.sh", "--no-auto-test")
+    assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > sub/run", words=words) in {4, 8}
+
+
+def test_a_make_target_that_is_emptied_proves_nothing(place: Place) -> None:
+    place.write("Makefile", "test:\n\tgrep -q 'a + b' calc.py\n")
+    words = ("--until=make test", "--no-auto-test")
+    assert run(place, "printf 'test:\\n\\ttrue\\n' > Makefile", words=words) in {4, 8}
+    assert place.read()["status"] in {"failed", "paused"}
+
+
+def test_settings_among_others_that_leave_tests_out_prove_nothing(place: Place) -> None:
+    (place.root / "pytest.ini").unlink()
+    place.write("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    assert run(place, "echo 'addopts = \"--deselect tests/test_calc.py::test_adds\"' >> pyproject.toml") in {4, 8}
+
+
+def test_settings_that_are_not_about_tests_are_the_agents_to_change(place: Place) -> None:
+    place.write("pyproject.toml", "[tool.ruff]\n")
+    assert run(place, put("calc.py", RIGHT), "printf '[project]\nname = \"a\"\n' >> pyproject.toml") == 0
+    assert place.receipt()["proof"] == "red-to-green"
 
 
 def test_a_runner_that_is_replaced_among_the_dependencies_proves_nothing(place: Place) -> None:
@@ -170,3 +207,36 @@ def test_what_a_check_writes_does_not_reach_the_tree(place: Place) -> None:
     words = ("--until=echo x > made-by-check; grep -q 'a + b' calc.py", "--no-auto-test")
     assert run(place, put("calc.py", RIGHT), words=words) == 0
     assert not (place.root / "made-by-check").exists()
+
+
+def test_tampering_that_is_followed_by_an_innocent_iteration_is_not_forgotten(place: Place) -> None:
+    place.write("check.sh", "#!/bin/sh\ngrep -q 'a + b' calc.py\n", mode=0o755)
+    tampers = "if [ $RALPH_ITERATION = 1 ]; then printf '#!/bin/sh\\nexit 0\\n' > check.sh; else echo >> calc.py; fi"
+    assert run(place, tampers, words=("--until=./check.sh", "--no-auto-test"), iterations=3) in {4, 8}
+
+
+def test_what_an_agent_leaves_outside_the_tree_does_not_help_a_check(place: Place) -> None:
+    left = ("/tmp/left", "$HOME/left", "/dev/shm/left")
+    words = ("--until=" + " || ".join(f'test -e "{path}"' for path in left), "--no-auto-test")
+    lines = (*(f'echo x > "{path}" && test -e "{path}" || exit 9' for path in left), "echo x > changed")
+    assert run(place, *lines, words=words) == 4
+    assert (place.root / "changed").exists()
+
+
+def test_an_agent_that_goes_on_in_the_background_does_not_meet_the_check(place: Place) -> None:
+    changes = 'then=$(cat made); for i in 1 2 3 4 5; do sleep 0.1; done; test "$then" != "$(cat made)"'
+    goes_on = "setsid sh -c 'while sleep 0.02; do date +%N > made; done' > /dev/null 2>&1 &"
+    lines = ("echo first > made", goes_on, f"{changes} || exit 9")
+    assert run(place, *lines, words=(f"--until={changes}", "--no-auto-test"), iterations=1) == 4
+    assert (place.root / "made").exists()
+
+
+def test_events_and_results_that_an_agent_makes_up_prove_nothing(place: Place) -> None:
+    lines = (
+        """printf '{"type": "complete", "reason": "all done"}' > "$RALPH_RESULT_FILE\"""",
+        """printf '{"v": 1, "type": "check.finished", "iteration": 1, "check": "false", "passed": true}\\n'""",
+        """printf '{"v": 1, "type": "status.changed", "to": "completed"}\\n'""",
+        "echo x > changed",
+    )
+    assert run(place, *lines, words=("--until=false", "--no-auto-test")) == 4
+    assert not any(event["passed"] for event in place.events("check.finished"))

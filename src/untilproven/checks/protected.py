@@ -57,12 +57,14 @@ def views_of(
     *,
     lines: Iterable[str] = (),
     marks: Collection[str] = (),
+    about_tests: Collection[str] = (),
     allow_test_edits: Collection[str] = (),
     allow_dependency_changes: bool = False,
     had_tests: bool = True,
 ) -> Views:
-    """`lines` are the checks', and the scripts they name; `marks` are paths in the tree that end in one of MARKS. If
-    there was no test at the start, there is nothing that a second pass could hold the work to."""
+    """`lines` are the checks', and the scripts they name; `marks` are paths in the tree that end in one of MARKS;
+    `about_tests` are mixed files that say something else about tests than they did. If there was no test at the start,
+    there is nothing that a second pass could hold the work to."""
     kinds = kinds_of(differing, lines=lines, marks=marks)
     dependencies = tuple(path for path, kind in kinds.items() if kind == "dependencies")
     caches = frozenset(path for path, kind in kinds.items() if kind == "cache")
@@ -70,7 +72,7 @@ def views_of(
     protected = tuple(
         Protected(path, kind, _change(differing[path]))
         for path, kind in sorted(kinds.items())
-        if _is_protected(kind, differing[path]) and not _is_allowed(path, allow_test_edits)
+        if (_is_protected(kind, differing[path]) or path in about_tests) and not _is_allowed(path, allow_test_edits)
     )
     edited = [path for path, kind in kinds.items() if kind == "test" and differing[path].is_there]
     new_tests = tuple(sorted(path for path in edited if not differing[path].was_there))

@@ -7,7 +7,7 @@ from untilproven.cli.completion import complete_loop
 from untilproven.errors import UsageError
 from untilproven.model.state import LoopState
 from untilproven.runtime.control.requests import new_request
-from untilproven.runtime.restoring import bring_back
+from untilproven.runtime.restoring import bring_back, forget_rooms
 from untilproven.store import reader
 from untilproven.workspace.snapshots.shelf import Snapshots
 from untilproven.workspace.snapshots.states import START
@@ -23,12 +23,13 @@ def command(loop: str, *, revert: bool, as_json: bool) -> int:
     A crashed loop only gives up its slot; it can still be continued.
     """
     project = here.project()
-    if not revert:
-        return asking.ask(project.state, loop, new_request("abort"), wait=True, as_json=as_json)
     view = reader.resolve(project.state, loop)
-    _refuse_without_a_room(view.state)
+    if revert:
+        _refuse_without_a_room(view.state)
     code = asking.ask(project.state, loop, new_request("abort"), wait=True, as_json=as_json)
-    if code or not Snapshots(project.root, view.state.loop_id).names:
+    if not code and not view.foreign:
+        forget_rooms(project, view)
+    if code or not revert or not Snapshots(project.root, view.state.loop_id).names:
         return code
     target, done = bring_back(project, view, START)
     if not as_json:

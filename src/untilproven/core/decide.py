@@ -181,7 +181,8 @@ def _broken(check: events.CheckFinished | None) -> Move | None:
     if check is None:
         return None
     said = str(check.output or "").partition("\n")[0]
-    return Move(commands.Pause(reason=PauseReason.BROKEN_CHECK, words=f"{check.check}: {said}"))
+    more = "; if the task is to make it, name it in the task" if check.missing else ""
+    return Move(commands.Pause(reason=PauseReason.BROKEN_CHECK, words=f"{check.check}: {said}{more}"))
 
 
 def _halted(state: LoopState, course: Course) -> Move | None:

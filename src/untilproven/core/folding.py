@@ -46,7 +46,8 @@ def _fold(record: IterationRecord, entry: events.Entry) -> IterationRecord:
                 for change in event.delta
                 if change.change != "deleted"
             )
-            return replace(record, actions=event.actions, delta=event.delta, tree_after=event.tree, artifacts=artifacts)
+            seen = replace(record, actions=event.actions, delta=event.delta, tree_after=event.tree, notes=event.notes)
+            return replace(seen, artifacts=artifacts)
         case events.GuardFinding():
             return replace(record, findings=(*record.findings, event.finding))
         case events.CheckFinished():

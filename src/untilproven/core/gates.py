@@ -1,5 +1,6 @@
 """Gates: where a human decides. What each says, in the words of the journal."""
 
+import shlex
 from collections.abc import Iterable
 
 from untilproven.contract import Conflict
@@ -7,6 +8,7 @@ from untilproven.core.text import text
 from untilproven.model.events import CONFLICT, CheckFinished, GateOpened
 
 _NAMED = 3
+_INSTALLED = frozenset({".venv", "venv", "env", "node_modules", "vendor", ".tox"})
 
 
 def conflict_gate(iteration: int, conflicts: tuple[Conflict, ...]) -> GateOpened:
@@ -34,11 +36,18 @@ def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpen
     return GateOpened(
         gate_id=f"permission-{iteration}",
         kind="permission",
-        message=f"the checks pass only with the agent's version of {_named(paths)}; to accept that, resume with"
-        " --allow-test-edits GLOB or --allow-dependency-changes",
+        message=f"the checks pass only with the agent's version of {_named(paths)}; to accept that: ralph resume LOOP"
+        f" {' '.join(_accepting(paths))}",
         iteration=iteration,
         data={"paths": list(paths)},
     )
+
+
+def _accepting(paths: tuple[str, ...]) -> list[str]:
+    """What is typed to accept such changes."""
+    edits = [f"--allow-test-edits {shlex.quote(path)}" for path in paths if path not in _INSTALLED]
+    installed = ["--allow-dependency-changes"] if _INSTALLED.intersection(paths) else []
+    return [*edits[:_NAMED], *installed]
 
 
 def _named(paths: tuple[str, ...]) -> str:

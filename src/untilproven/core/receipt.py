@@ -47,6 +47,8 @@ def receipt(
         reason=cut(reason, TEXT_BYTES) or UNSET,
         proof=proof or UNSET,
         sandbox=plan.sandbox if plan else UNSET,
+        network=plan.network if plan and plan.sandbox != "none" else UNSET,
+        shared=((*plan.share, *plan.env) if plan else ()) or UNSET,
         agent=plan.agent if plan else UNSET,
         model=plan.model if plan else UNSET,
         checks_before=tuple(book.control.values()),

@@ -33,10 +33,17 @@ def receipt_text(receipt: Receipt) -> list[tuple[str, str]]:
         ("after", _checks(receipt.checks_after)),
         ("changed", _changed(receipt)),
         ("spent", _spent(receipt)),
-        ("sandbox", _PROTECTION.get(receipt.sandbox or "", receipt.sandbox or "unknown")),
+        ("sandbox", _sandbox(receipt)),
         ("decided by", _decided(receipt)),
     ]
     return [(label, _line(text, 3 * _LONGEST)) for label, text in lines if text]
+
+
+def _sandbox(receipt: Receipt) -> str:
+    text = _PROTECTION.get(receipt.sandbox or "", receipt.sandbox or "unknown")
+    if receipt.network == "none":
+        text += ", no network"
+    return f"{text}, shared: {', '.join(receipt.shared)}" if receipt.shared else text
 
 
 def proof_text(receipt: Receipt) -> str:

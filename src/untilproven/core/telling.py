@@ -22,7 +22,13 @@ _CUT = {
 
 
 def briefing(
-    state: LoopState, course: Course, *, task: str, index: Mapping[str, str], can_discard: bool = True
+    state: LoopState,
+    course: Course,
+    *,
+    task: str,
+    index: Mapping[str, str],
+    can_discard: bool = True,
+    advice: tuple[str, ...] = (),
 ) -> Briefing:
     """Everything that goes into the prompt of the next iteration."""
     return Briefing(
@@ -33,7 +39,7 @@ def briefing(
         promise=course.plan.promise or "",
         index=index,
         reports=_reports(course),
-        notes=tuple(_notes(course, can_discard=can_discard)),
+        notes=(*_notes(course, can_discard=can_discard), *advice),
     )
 
 

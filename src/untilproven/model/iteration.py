@@ -100,6 +100,8 @@ class IterationRecord(Record, frozen=True, kw_only=True):
     delta: tuple[FileChange, ...] = ()
     checks: tuple[CompletionCheck, ...] = ()
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] | UnsetType = UNSET
+    """What was refused or neutralised, and what the tree does not show."""
     usage: Usage | UnsetType = UNSET
     quality_score: float | UnsetType = UNSET
     quality_breakdown: QualityBreakdown | UnsetType = UNSET

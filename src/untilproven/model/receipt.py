@@ -61,6 +61,10 @@ class Receipt(Record, frozen=True, kw_only=True):
     reason: str | UnsetType = UNSET
     proof: Proof | UnsetType = UNSET
     sandbox: str | UnsetType = UNSET
+    network: str | UnsetType = UNSET
+    """The agent's: shared or none."""
+    shared: tuple[str, ...] | UnsetType = UNSET
+    """What was opened in the walls, and the variables that were let in."""
     agent: str | UnsetType = UNSET
     model: str | UnsetType = UNSET
     checks_before: tuple[CompletionCheck, ...] = ()

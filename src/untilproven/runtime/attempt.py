@@ -71,6 +71,7 @@ def _prompt(driver: "Driver") -> str:
         task=cast.task,
         index=index_files(cast.project.root),
         can_discard=cast.workspace.can_discard,
+        advice=cast.workspace.advice,
     )
     goes_on = course.plan.context == "continue" and course.session
     return prompt.continuation(briefing) if goes_on else prompt.first_prompt(briefing)

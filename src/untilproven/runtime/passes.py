@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from untilproven.checks.again import again
 from untilproven.checks.canary import Canary, with_canary
-from untilproven.checks.protected import MARKS, Views, views_of
+from untilproven.checks.mixed import about_tests
+from untilproven.checks.protected import MARKS, Views, kinds_of, scripts_in, views_of
 from untilproven.checks.reports.results import ERROR, PASSED, RED
 from untilproven.checks.tests import TestsCheck
 from untilproven.contract import Check, Evidence, Room
@@ -24,7 +25,9 @@ from untilproven.core import verdict
 from untilproven.core.proof import lost
 from untilproven.core.text import text
 from untilproven.model.events import CheckFinished
+from untilproven.process import beneath
 from untilproven.runtime import checking
+from untilproven.store.files import MIB
 
 if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 _FLAKY = 20
 """If more tests than this fail that passed before, it is no matter of chance."""
 _LISTED, _NAMED = 50, 5
+_LARGEST = 4 * MIB
+_DEEP, _HEAD, _MOST_LINES = 3, 1024, 2000
+_RECIPES = ("Makefile", "makefile", "GNUmakefile", "package.json")
 _SELECTS = re.compile(r"::|\s(-k|-t|-run|--run|-g|--grep|--filter|--testNamePattern|--deselect)\b")
 """Signs of a line that runs only some of the tests it finds."""
 
@@ -53,6 +59,8 @@ class Passes:
         self._edits = allowance.test_edits if allowance else ()
         self._may_install = bool(allowance and allowance.dependency_changes)
         self._marks = self._marks_above() if self._differing else frozenset()
+        self._mixed = self._about_tests()
+        self._lines = self._lines_run()
         self._views = self._views_with(installed=self._may_install)
 
     def run(self) -> None:
@@ -183,12 +191,38 @@ class Passes:
     def _views_with(self, *, installed: bool) -> Views:
         return views_of(
             self._differing,
-            lines=[check.line for check in self._driver.course.plan.checks],
+            lines=self._lines,
             marks=self._marks,
+            about_tests=self._mixed,
             allow_test_edits=self._edits,
             allow_dependency_changes=installed,
             had_tests=any(_could_tell(check) for check in self._driver.course.control.values()),
         )
+
+    def _lines_run(self) -> list[str]:
+        """The lines of the checks, and those of the scripts and recipes that they run, a few levels deep."""
+        root = self._driver.cast.project.root
+        lines = [check.line for check in self._driver.course.plan.checks]
+        seen: set[str] = set()
+        new = lines
+        for _ in range(_DEEP):
+            called = {*scripts_in(new), *(path for path in _RECIPES if not seen)} - seen
+            seen |= called
+            texts = {path: beneath.read(root, PurePosixPath(path), _LARGEST) for path in sorted(called)}
+            new = [line for path, text in texts.items() if text for line in _lines_of(path, text)]
+            lines = [*lines, *new]
+        return lines
+
+    def _about_tests(self) -> frozenset[str]:
+        """Mixed files that say something else about tests than when the loop began."""
+        mixed = [path for path, kind in kinds_of(self._differing).items() if kind == "mixed"]
+        if not mixed:
+            return frozenset()
+        said = []
+        for as_it_was in ((), mixed):
+            room = self._room(as_it_was)
+            said.append({path: about_tests(path, room.read(PurePosixPath(path), _LARGEST)) for path in mixed})
+        return frozenset(path for path in mixed if said[0][path] != said[1][path])
 
     def _marks_above(self) -> frozenset[str]:
         """What marks a directory as a tool's own, above anything that differs."""
@@ -196,6 +230,17 @@ class Passes:
         above = {parent for path in self._differing for parent in PurePosixPath(path).parents} - {PurePosixPath()}
         there = {str(one / mark) for one in above for mark in MARKS if (root / one / mark).is_file()}
         return frozenset(there | {path for path in self._differing if path.endswith(MARKS)})
+
+
+def _lines_of(path: str, script: bytes) -> list[str]:
+    """The lines that a script, a makefile or a package runs; of a program, none."""
+    if path == "package.json":
+        about = about_tests(path, script)
+        scripts = about.get("scripts") if isinstance(about, dict) else None
+        return [line for line in scripts.values() if isinstance(line, str)] if isinstance(scripts, dict) else []
+    if b"\0" in script[:_HEAD]:
+        return []
+    return [line.strip().lstrip("@-") for line in script.decode("utf-8", "replace").splitlines()[:_MOST_LINES]]
 
 
 def _could_tell(control: CheckFinished) -> bool:
@@ -206,5 +251,5 @@ def _could_tell(control: CheckFinished) -> bool:
 def _only_with(found: Evidence, paths: tuple[str, ...]) -> Evidence:
     named = tuple(text(path) for path in paths)
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    why = f"it passes only with your version of {', '.join(named[:_NAMED])}{more}, which was to stay as it was"
+    why = f"it passes only with the agent's version of {', '.join(named[:_NAMED])}{more}, which was to stay as it was"
     return replace(found, passed=False, only_with=named[:_LISTED], output=f"{why}\n{found.output}")

@@ -64,6 +64,8 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
 
 def _room(settings: Settings, project: Project) -> dict[str, Any]:
     """The room that can be built here, and what is opened in its walls."""
+    if settings.new_branch and not settings.commit:
+        raise UsageError("--new-branch is for commits, and none is asked for", hint="give --commit too")
     sandbox = chosen(settings.sandbox)
     if sandbox == "none":
         if "none" in {settings.network, settings.check_network}:
@@ -185,10 +187,10 @@ def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
     found = find_checks(project.root)
     if asked_for:
         asked = [PlannedCheck(line=line) for line in dict.fromkeys(asked_for)]
+    elif settings.trust_promise:
+        asked = []
     elif found:
         asked = [_found(found[0], "until")]
-    elif settings.trust_promise:
-        return ()
     else:
         raise nothing_found()
     tests = [one for one in found[:1] if settings.auto_test and not any(_covers(check.line, one) for check in asked)]

@@ -1,5 +1,8 @@
 """Going back: the tree as it was at the start of a loop, or after one of its iterations."""
 
+import contextlib
+
+from untilproven.errors import Busy
 from untilproven.model.events import Entry, IterationFinished, IterationStarted
 from untilproven.model.iteration import Fate
 from untilproven.store.journal import scan
@@ -37,3 +40,13 @@ def kept_last(loop: LoopDirectory) -> int | None:
             case IterationFinished(iteration=number, fate=fate):
                 kept = number if fate is Fate.KEPT else None
     return kept
+
+
+def forget_rooms(project: Project, view: LoopView) -> None:
+    """What a runner left that was killed before its loop was ended by somebody else."""
+    plan = view.state.plan
+    if plan and plan.sandbox != "none":
+        with contextlib.suppress(Busy):  # its runner is just about to do it
+            workspace = workspace_of(plan, project, view.state.loop_id)
+            workspace.recover(kept_last(view.directory))
+            workspace.forget()

@@ -24,6 +24,7 @@ class PlainWorkspace:
 
     kind = "none"
     can_discard = False
+    advice = ()
     undelivered = False
 
     def __init__(self, root: Path, exclude: Collection[PurePosixPath] = ()) -> None:

@@ -19,7 +19,7 @@ _WHY = {
     PauseReason.GATE: "it waits for a decision",
     PauseReason.USAGE_LIMIT: "the provider's usage limit is reached",
     PauseReason.BROKEN_CHECK: "a check cannot be run",
-    PauseReason.BLOCKED: "the agent cannot go on without you",
+    PauseReason.BLOCKED: "it cannot go on without you",
 }
 _RAISE = {
     "iterations": "--max-iterations N",

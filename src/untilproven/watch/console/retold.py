@@ -37,6 +37,7 @@ def iteration(record: IterationRecord) -> list[tuple[str, str]]:
         ("changed", "\n".join(f"{change.change} {one_line(change.path)}" for change in record.delta) or "nothing"),
         ("actions", _actions(record)),
     ]
+    told += [("note", one_line(note)) for note in record.notes or ()]
     for finding in record.findings:
         what = one_line(finding.message or finding.pattern_name)
         told.append(("finding", f"{finding.severity}: {one_line(finding.path or '')} {what}"))

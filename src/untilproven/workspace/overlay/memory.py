@@ -1,4 +1,4 @@
-"""What files were, from whichever loop of the same tree has kept it, and whether a loop's work is in the tree."""
+"""What files were, from whichever loop of the same tree has kept it."""
 
 import contextlib
 import os
@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from untilproven.errors import Damaged, RalphError
-from untilproven.store import files
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.snapshots.record import Version
 from untilproven.workspace.snapshots.shelf import Snapshots
 
-_UNDELIVERED = "undelivered"
 _PRIVATE = 0o700
 
 
@@ -46,6 +44,11 @@ class Memory:
             os.close(directory)
         return False
 
+    def others_since(self, time: int) -> bool:
+        """Whether another loop has kept anything since then, in nanoseconds."""
+        place = self._own.path.parent
+        return any((place / name).stat().st_mtime_ns >= time for name in self._others())
+
     def close(self) -> None:
         for one in self._opened:
             if one is not self._own:
@@ -69,17 +72,3 @@ class Memory:
     def _others(self) -> list[str]:
         names = os.listdir(self._own.path.parent) if self._own.path.parent.is_dir() else []  # noqa: PTH208  names only
         return sorted(name for name in names if name != self._own.path.name and not name.startswith("."))
-
-
-def set_delivered(snapshots: Snapshots, *, delivered: bool) -> None:
-    """Remember whether what was kept is in the user's tree."""
-    mark = snapshots.path / _UNDELIVERED
-    with files.explained(mark):
-        if delivered:
-            mark.unlink(missing_ok=True)
-        elif not mark.exists():
-            files.replace(mark, b"", durable=True)
-
-
-def is_delivered(snapshots: Snapshots) -> bool:
-    return not (snapshots.path / _UNDELIVERED).exists()

@@ -26,6 +26,8 @@ _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
 _LOCKS = ("tree.lock", "merge.lock")
 _KEPT = "kept-"
+UNDELIVERED = "undelivered"
+"""What lies among the snapshots of a loop whose work is not in the user's tree."""
 _SIZE_OF_STATFS = 256
 
 
@@ -180,6 +182,23 @@ class Place:
         return self.path / f"{_KEPT}{number:08d}"
 
     @property
+    def is_delivered(self) -> bool:
+        """Whether what was kept came to the user's tree, by this loop or by one that it goes on from."""
+        return not self._undelivered.exists()
+
+    def set_delivered(self, *, delivered: bool) -> None:
+        with files.explained(self._undelivered):
+            if delivered:
+                self._undelivered.unlink(missing_ok=True)
+            elif not self._undelivered.exists():
+                files.replace(self._undelivered, b"", durable=True)
+
+    @property
+    def _undelivered(self) -> Path:
+        """It outlasts the rooms."""
+        return user_state() / "snapshots" / self.path.parent.name / self.path.name / UNDELIVERED
+
+    @property
     def rebased(self) -> Path:
         """What was kept, over the tree as it is now, until it is whole."""
         return self.path / "rebased"
@@ -188,6 +207,11 @@ class Place:
     def delivery(self) -> Path:
         """What was kept, while it is being merged into the user's tree."""
         return self.path / "delivery"
+
+    @property
+    def theirs(self) -> Path:
+        """What others had written when it was brought together with what this loop did."""
+        return self.path / "theirs"
 
     @property
     def bases(self) -> Path:
@@ -235,6 +259,7 @@ class Place:
             self.rebased,
             self.delivery,
             self.bases,
+            self.theirs,
             *self.kept(),
             *self.iterations().values(),
         ]

@@ -14,6 +14,7 @@ import msgspec
 from untilproven.contract import Conflict
 from untilproven.store import files
 from untilproven.workspace.entry import Entry
+from untilproven.workspace.objects import Objects
 from untilproven.workspace.overlay import copying, plan, threeway
 from untilproven.workspace.overlay.beneath import Beneath, seen, split
 from untilproven.workspace.overlay.known import Known
@@ -65,6 +66,29 @@ class Stack:
         """What lies over the user's tree."""
         return [self.layer / "upper"] if self.layer else []
 
+    def revive(self) -> None:
+        """Begin with what another loop kept and never delivered, if this one goes on from it: its snapshots have it."""
+        if self.layer or self._place.is_delivered:
+            return
+        from untilproven.workspace.snapshots import restoring, states  # noqa: PLC0415  few loops take over
+
+        history = self._snapshots.history()
+        start, end = states.after(history, states.START) or {}, states.after(history, states.END) or {}
+        entries = {path: (start[path], version) for path, version in end.items()}
+        changes = {
+            path: Change(was.entry if was else None, is_now.entry if is_now else None)
+            for path, (was, is_now) in entries.items()
+            if not states.is_alike(was, is_now)
+        }
+        self.iteration = max((int(step.name.what) for step in history if step.name.fate == "kept"), default=0)
+        brought, rebased = self._place.bases, self._place.rebased
+        self._place.drop(brought)
+        self._place.drop(rebased)
+        restoring.prepare(restoring.Way(changes, end, {}), states.END, self._snapshots, brought, self._root)
+        lay(changes, brought / "upper", rebased / "upper", self._root)
+        self._become(rebased, plan.plan_of(self.iteration, 0, changes, {}), (), lambda: None)
+        self._place.drop(brought)
+
     def lay(self, layer: Path) -> None:
         """Begin an iteration's layer with all that was kept."""
         if self.layer:
@@ -81,7 +105,8 @@ class Stack:
         own: dict[str, Change] = {}
         total: dict[str, Change] = {}
         for path, change in found.changes.items():
-            if path not in before and not is_hidden(path, before):
+            unseen = change.ours is None and is_hidden(path, before)  # others put it where the agent could not see it
+            if path not in before and not unseen:
                 own[path] = total[path] = change
         for path, change in before.items():
             now = states.get(path)
@@ -90,6 +115,22 @@ class Stack:
             if not is_same(change.ours, now):
                 own[path] = Change(change.ours, now)
         return own, total
+
+    def meets(self, layer: Path, since: int) -> bool:
+        """Whether another loop has replaced what an iteration changed, so that only both together can be merged."""
+        with Beneath(self._root) as tree, contextlib.closing(self._memory()) as memory:
+            if plan.begun(layer) is not None or not memory.others_since(since):
+                return False
+            reading = Reading()
+            for path, change in plan.load(layer).by_path().items():
+                if change.base is None or change.base.is_directory:
+                    continue
+                now = _now(tree, path, reading)
+                if is_same(now, change.base) or is_same(now, change.ours):
+                    continue
+                if memory.read(path, change.base, _LARGEST) is not None:
+                    return True
+        return False
 
     def join(self, iteration: int, layer: Path, aside: Path, step: Callable[[], None]) -> tuple[Conflict, ...]:
         """Make an iteration's layer the one that counts. Where the user's tree has lost what the agent found there,
@@ -163,14 +204,13 @@ class Stack:
             (self.layer / _CONFLICTS).unlink(missing_ok=True)
 
     def _become(self, layer: Path, total: plan.Plan, conflicts: tuple[Conflict, ...], step: Callable[[], None]) -> None:
-        from untilproven.workspace.overlay.memory import set_delivered  # noqa: PLC0415  not before the agent's turn
-
+        _close_again(layer / "upper", total.by_path())
         plan.save_total(total, layer)
         told = [tuple(map(os.fsencode, (one.path, one.wanted, one.aside or ""))) for one in conflicts]
         (layer / _CONFLICTS).unlink(missing_ok=True)
         if told:
             files.replace(layer / _CONFLICTS, msgspec.msgpack.encode(told), durable=False)
-        set_delivered(self._snapshots, delivered=False)
+        self._place.set_delivered(delivered=False)
         step()
         before = self._place.kept()
         layer.rename(self._place.next_kept())
@@ -218,10 +258,17 @@ class Stack:
     def _contents(self, memory: "Memory", path: str, change: Change, theirs: Entry) -> Three | None:
         if change.base is None or change.ours is None or self.layer is None:
             return None
-        base = memory.read(path, change.base, _LARGEST)
-        ours = _read(self.layer / "upper", path, change.ours)
-        now = _read(self._root, path, theirs)
-        return Three(base, ours, now) if base is not None and ours is not None and now is not None else None
+        with contextlib.closing(Objects(self._place.theirs)) as earlier:
+            if earlier.has(change.base.content):
+                base = earlier.read(change.base, _LARGEST)
+            else:
+                base = memory.read(path, change.base, _LARGEST)
+            ours = _read(self.layer / "upper", path, change.ours)
+            now = _read(self._root, path, theirs)
+            if base is None or ours is None or now is None:
+                return None
+            earlier.add(now, theirs)
+        return Three(base, ours, now)
 
     def _merge(self, three: Three) -> bytes | None:
         return threeway.merge_lines(three, self._place.path / "merging", self._root)
@@ -232,7 +279,17 @@ def _never(_three: Three) -> None:
 
 
 def _states(changes: Mapping[str, Change]) -> dict[str, Entry | None]:
-    return {path: change.ours for path, change in changes.items() if not is_hidden(path, changes)}
+    return {path: change.ours for path, change in changes.items()}
+
+
+def _close_again(upper: Path, changes: Mapping[str, Change]) -> None:
+    """Directories that were opened to be read have the modes that programs are to find."""
+    with Beneath(upper, force=True) as layer:
+        for path in sorted(changes, reverse=True):
+            ours = changes[path].ours
+            if ours is not None and ours.is_directory and ours.mode & _PRIVATE != _PRIVATE:
+                parent, name = split(path)
+                os.chmod(name, stat.S_IMODE(ours.mode), dir_fd=layer.directory(parent))
 
 
 def _visible(changes: Mapping[str, Change], tree: Tree) -> dict[str, Change]:

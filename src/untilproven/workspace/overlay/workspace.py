@@ -46,6 +46,12 @@ _REBASED = 5
 aside for the user."""
 
 
+_RENAMING = (
+    "A directory that was there before you began cannot be renamed in one step here (EXDEV): `mv` copes by itself, but"
+    " `git mv`, os.rename and fs.renameSync of a whole directory fail. Move its files, or copy it and delete it."
+)
+
+
 class OverlayWorkspace:
     """`--sandbox overlay`: the tree stays as it is until an iteration is kept.
 
@@ -54,6 +60,7 @@ class OverlayWorkspace:
 
     kind = "overlay"
     can_discard = True
+    advice = (_RENAMING,) if os.getuid() else ()
 
     def __init__(
         self,
@@ -123,6 +130,7 @@ class OverlayWorkspace:
             self.discard(self._iteration)
         self.exchange(iteration)
         stack = self._stack
+        stack.revive()
         self._known.look()
         self._place.drop(self._place.iteration(iteration))
         self._is_stacked = stack.layer is not None or not self._place.take_tree()
@@ -234,15 +242,22 @@ class OverlayWorkspace:
             self.delta()
         layer = self._place.iteration(iteration)
         conflicts: tuple[Conflict, ...] = ()
-        if plan.total(layer):
+        if layer.is_dir():
             with self._place.merging():
-                self._known.decide()
-                conflicts = self._stack.join(iteration, layer, self._place.aside(layer.name), self.step)
-        elif layer.is_dir():
-            conflicts = self._apply("kept", str(iteration), layer, self._place.aside(layer.name))
+                conflicts = self._keep(iteration, layer, self._place.aside(layer.name))
         self._drop(iteration)
         self._repository.keep(iteration)
         return conflicts
+
+    def _keep(self, iteration: int, layer: Path, aside: Path) -> tuple[Conflict, ...]:
+        """Into the tree, unless this loop delivers later: because another merges there, or has merged the same."""
+        opened = self._opened if self._iteration == iteration else 0
+        if not plan.total(layer) and self._stack.meets(layer, opened):
+            plan.save_total(plan.load(layer), layer)
+        if not plan.total(layer):
+            return self._apply("kept", str(iteration), layer, aside)
+        self._known.decide()
+        return self._stack.join(iteration, layer, aside, self.step)
 
     def _apply(self, fate: str, what: str, layer: Path, aside: Path) -> tuple[Conflict, ...]:
         from untilproven.workspace.snapshots.applying import apply  # noqa: PLC0415  see above
@@ -274,12 +289,11 @@ class OverlayWorkspace:
         layer = self._place.delivery
         if not layer.exists():
             return ()
-        from untilproven.workspace.overlay.memory import set_delivered  # noqa: PLC0415  see above
-
         iteration = str(plan.load(layer).iteration)
         conflicts = self._apply("kept", iteration, layer, self._place.aside("delivery"))
         self._known.doubt()
-        set_delivered(self._snapshots, delivered=True)
+        self._place.set_delivered(delivered=True)
+        self._place.drop(self._place.theirs)
         self._place.drop(layer)
         return conflicts
 
@@ -313,14 +327,12 @@ class OverlayWorkspace:
     def restore(self, target: str, *, dry_run: bool = False) -> "Restored":
         """Bring every path that the loop has changed to what it was at the `start`, at the `end` or after an iteration;
         what the user has changed since stays. Nothing may be undecided: `recover` comes first."""
-        from untilproven.workspace.overlay.memory import is_delivered  # noqa: PLC0415  see above
         from untilproven.workspace.snapshots.restoring import Restored, prepare, way_to  # noqa: PLC0415  see above
 
         self._settle()
         if not dry_run:
             self._finish_restoring()
-        delivered = is_delivered(self._snapshots)
-        way = way_to(self._snapshots, target, self._project.root, delivered=delivered)
+        way = way_to(self._snapshots, target, self._project.root, delivered=self._place.is_delivered)
         if dry_run or not way.changes:
             expected = way.expected_conflicts(self._project.root)
             return Restored(way.changed(frozenset(conflict.path for conflict in expected)), expected)

@@ -37,6 +37,7 @@ class ShadowWorkspace:
 
     kind = "shadow"
     can_discard = True
+    advice = ()
     undelivered = False
 
     def __init__(

@@ -39,7 +39,9 @@ def record(
         Descending(root) as tree,
         Draft(snapshots.make()) as draft,
     ):
-        places = {place: stack.enter_context(Descending(place)) for place in set((elsewhere or {}).values())}
+        places = {
+            place: stack.enter_context(Descending(place, force=True)) for place in set((elsewhere or {}).values())
+        }
         other = None if elsewhere is None else {path: places[place] for path, place in elsewhere.items()}
         made = _Collection(snapshots, draft, layer, tree, other, applied=name.is_applied)
         for path, change in sorted(plan.by_path().items()):

@@ -15,6 +15,7 @@ from untilproven.store.vouch import user_state
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.objects import Objects, finish, make_link
 from untilproven.workspace.overlay.beneath import Beneath, split
+from untilproven.workspace.overlay.place import UNDELIVERED
 from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.snapshots.record import Name, Own, Record, Version, content, load, name_of
 from untilproven.workspace.snapshots.states import State, Step
@@ -210,7 +211,7 @@ def inherit(root: Path, from_loop: str, to_loop: str) -> None:
     with files.explained(target):
         remove(half)
         half.mkdir(mode=_PRIVATE, parents=True)
-        _link_all(source, half, lambda name: name_of(name) is not None)
+        _link_all(source, half, lambda name: name_of(name) is not None or name == UNDELIVERED)
         if (source / "objects").is_dir():
             (half / "objects").mkdir(mode=_PRIVATE)
             _link_all(source / "objects", half / "objects", lambda name: not name.startswith("."))
