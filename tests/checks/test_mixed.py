@@ -6,8 +6,7 @@ from untilproven.checks.mixed import about_tests
 
 SAME = [
     ("package.json", '{"dependencies": {}}', '{"dependencies": {"a": "1"}, "version": "2"}'),
-    ("pyproject.toml", "[project]\nname = 'a'\n", "[project]\nname = 'a'\ndependencies = ['b']\n[tool.ruff]\n"),
-    ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n"),
+    ("pyproject.toml", "[project]\nname = 'a'\n", "[project]\nname = 'a'\ndependencies = ['b']\n[tool.poetry]\n"),
     ("Cargo.toml", "[dependencies]\n", "[dependencies]\na = '1'\n"),
     ("go.mod", "module a\n", "module a\nrequire b v1.0.0\n"),
     ("requirements.txt", "a\n", "a\nb\n"),
@@ -20,6 +19,8 @@ OTHER = [
     ("pyproject.toml", "", "[tool.pytest.ini_options]\naddopts = '-k zero'\n"),
     ("pyproject.toml", "[tool.coverage.report]\nfail_under = 90\n", "[tool.coverage.report]\nfail_under = 10\n"),
     ("setup.cfg", "[tool:pytest]\naddopts =\n", "[tool:pytest]\naddopts = -x\n"),
+    ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n"),
+    ("pyproject.toml", "", "[tool.ruff.lint]\nignore = ['ALL']\n"),
     ("setup.cfg", "[metadata]\n", "[coverage:report]\nfail_under = 0\n"),
     ("Cargo.toml", "", "[lib]\ntest = false\n"),
     ("go.mod", "module a\n", "module a\nreplace b => ./stub\n"),

@@ -90,7 +90,14 @@ def test_a_name_that_nothing_is_taken_for_is_the_project_s_own(path: str) -> Non
         ("bash -c './a.sh && sh b.sh'", ["a.sh", "b.sh"]),
         ("./a | tee log; if ! ./b; then exit 1; fi", ["a", "b"]),
         ("uv run python check.py", ["check.py"]),
-        ("python -m pytest tests/x.py", []),
+        ("python -m pytest tests/x.py", ["pytest.py", "pytest/__main__.py"]),
+        ("timeout -k 5 60 ./x", []),
+        ("timeout 60 ./x a", ["x"]),
+        ("bash -euo pipefail x.sh", ["x.sh"]),
+        ("python -W error $PWD/x.py", ["x.py"]),
+        ("python -m tools.check", ["tools/check.py", "tools/check/__main__.py"]),
+        ("cd sub && ../x", ["x"]),
+        ("cd sub && ../../x", []),
         ("pytest tests/x.py", []),
         ("make check", []),
         ("/usr/bin/x ../y", []),
@@ -144,9 +151,22 @@ def test_what_is_protected_is_as_it_was_in_the_second_pass_and_what_is_new_is_ab
     assert found.new_tests == ("tests/test_new.py",)
 
 
-def test_new_tests_and_a_new_script_alone_need_no_second_pass() -> None:
-    found = views({"tests/test_new.py": CREATED, "check.sh": CREATED, "src/a.py": CREATED}, lines=["./check.sh"])
-    assert found.second is None
+def test_a_new_script_alone_needs_no_second_pass() -> None:
+    assert views({"check.sh": CREATED, "src/a.py": CREATED}, lines=["./check.sh"]).second is None
+
+
+def test_new_tests_are_left_out_of_a_second_pass_but_not_their_data() -> None:
+    found = views({"tests/test_new.py": CREATED, "tests/data.json": CREATED, "src/a.py": CREATED})
+    assert found.second == {"tests/test_new.py"}
+
+
+def test_where_there_was_no_test_new_ones_are_not_left_out() -> None:
+    assert views({"tests/test_new.py": CREATED, "conftest.py": CREATED}, had_tests=False).second is None
+
+
+def test_what_was_there_and_changed_is_held_to_even_if_no_test_could_be_seen() -> None:
+    found = views({"tests/test_old.py": DELETED, "conftest.py": CREATED}, had_tests=False)
+    assert found.second == {"tests/test_old.py", "conftest.py"}
 
 
 def test_without_a_test_at_the_start_there_is_nothing_to_hold_the_work_to() -> None:

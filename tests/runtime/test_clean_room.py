@@ -109,6 +109,23 @@ TAMPERING = {
         put("calc.py", "import pytest\ndef add(a, b):\n    return pytest.xfail('later') if a else 0"),
     ),
     "the work lies where nothing is kept": (put(".git/calc.py", RIGHT), "ln -sf .git/calc.py calc.py"),
+    "a new test changes the code beside it": (
+        put("tests/test_aaa.py", "import calc\ncalc.add = lambda a, b: a + b\n\ndef test_it(): pass"),
+    ),
+    "a plugin of its own": (
+        "mkdir evil-1.0.dist-info",
+        put("evil-1.0.dist-info/entry_points.txt", "[pytest11]\nevil = evil"),
+        put(
+            "evil.py",
+            "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
+            "    outcome = yield\n    if 'adds' in item.name:\n        outcome.get_result().outcome = 'passed'",
+        ),
+    ),
+    "settings that are a link": (
+        "mv pytest.ini /dev/shm/; rm -f pytest.ini; mkdir elsewhere",
+        put("elsewhere/settings", "[tool:pytest]\npythonpath = .\naddopts = -k zero"),
+        "ln -s elsewhere/settings setup.cfg",
+    ),
     "programs of its own at home": (
         'mkdir -p "$HOME/.local/bin" && printf "#!/bin/sh\\nexit 0\\n" > "$HOME/.local/bin/python"',
         'chmod +x "$HOME/.local/bin/python"',
@@ -143,6 +160,36 @@ def test_a_script_that_the_check_script_calls_and_that_is_replaced_proves_nothin
     place.write("sub/run", "#!/bin/sh\ngrep -q 'a + b' calc.py\n", mode=0o755)
     words = ("--until=sh check.sh", "--no-auto-test")
     assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > sub/run", words=words) in {4, 8}
+
+
+@pytest.mark.parametrize(
+    "line", ["timeout 60 ./check.sh", "bash -euo pipefail check.sh", "sh -c ./check.sh", "cd sub && ../check.sh"]
+)
+def test_a_check_script_is_recognised_however_it_is_called(place: Place, line: str) -> None:
+    place.write("check.sh", '#!/bin/sh\ngrep -q \'a + b\' "$(dirname "$0")/calc.py"\n', mode=0o755)
+    place.write("sub/file")
+    words = (f"--until={line}", "--no-auto-test")
+    assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > check.sh", words=words) in {4, 8}
+
+
+@pytest.mark.parametrize("work", ["echo > test/test.js", """sed -i 's/"node test.*"/"exit 0"/' package.json"""])
+def test_tests_that_were_never_seen_one_by_one_are_held_to_the_start_too(place: Place, work: str) -> None:
+    place.write("package.json", '{"scripts": {"test": "node test/test.js"}}')
+    place.write("test/test.js", "process.exit(require('fs').readFileSync('calc.py', 'utf8').includes('a + b') ? 0 : 1)")
+    assert run(place, work, words=("--until=npm test", "--no-auto-test")) in {4, 8}
+
+
+def test_a_test_file_that_was_renamed_needs_permission_and_gets_it(place: Place) -> None:
+    lines = (put("calc.py", RIGHT), "mv tests/test_calc.py tests/test_sums.py 2>/dev/null || true")
+    assert run(place, *lines, iterations=5) == 8
+    done = place.ralph("resume", place.loop, "--allow-test-edits=tests/*")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_test_that_minds_one_more_file_in_the_tree_is_no_obstacle(place: Place) -> None:
+    place.write("tests/test_files.py", "import os\n\n\ndef test_files():\n    assert len(os.listdir('tests')) <= 3\n")
+    place.write("tests/__pycache__/keep")
+    assert run(place, put("calc.py", RIGHT)) == 0
 
 
 def test_a_make_target_that_is_emptied_proves_nothing(place: Place) -> None:

@@ -130,6 +130,26 @@ def test_a_re_check_that_is_red_goes_back_to_the_agent(place: Shared) -> None:
     assert (place.root / "fixed").exists()
 
 
+def test_what_changes_during_the_re_check_is_checked_too(place: Shared) -> None:
+    wait = f"if test -e other; then {place.wait('c2')}; else {place.wait('c1')}; fi"
+    check = f"grep -q ours ten && {{ grep -q theirs ten || {wait}; }}"
+    with place.start("first", f"{place.wait('a')}; true", "test -e never", iterations=1) as first:
+        place.at_work("first")
+        with place.start("second", change(1, "ours"), check) as second:
+            place.wait_until("iteration.observed", "second")
+            place.write("other")
+            place.set("c1")
+            place.wait_until("tree.changed", "second")
+            place.write("ten", changed(_8="theirs"))
+            place.set("c2")
+            left_with(second)
+        place.set("a")
+        left_with(first, 4)
+    assert (place.root / "ten").read_text() == changed(_1="ours", _8="theirs")
+    assert len(place.events("tree.changed", name("second"))) == 2
+    assert [one["iteration"] for one in place.events("check.finished", name("second"))] == [0, 1, 1, 1]
+
+
 def test_the_same_line_is_a_conflict_that_the_user_decides(place: Shared) -> None:
     with place.start("first", f"{place.wait('a')}; {change(1, 'theirs')}", "grep -q theirs ten") as first:
         place.at_work("first")

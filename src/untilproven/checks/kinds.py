@@ -58,6 +58,7 @@ _CONFIGURATION = (
 )
 _CONFIGURED_IN = (
     r"(?:.*/)?\.(?:cargo|mvn|config/nextest)(?:/.*)?\.(?:toml|config|xml|properties)|(?:.*/)?\.cargo/config"
+    r"|(?:.*/)?[^/]+\.(?:dist|egg)-info/.*"
 )
 
 _MIXED = (

@@ -1,6 +1,5 @@
 """Files that say many things, how tests are run among them: what of them is about tests."""
 
-import configparser
 import json
 import re
 import tomllib
@@ -11,14 +10,23 @@ from typing import Any
 _WHOLE = (
     r"(?:GNU)?[mM]akefile|.*\.mk|Rakefile|[jJ]ustfile|Taskfile\.ya?ml|CMakeLists\.txt|meson\.build|BUILD(?:\.bazel)?"
     r"|WORKSPACE|vite\.config\..*|babel\.config\..*|\.babelrc|bunfig\.toml|deno\.jsonc?|mix\.exs|pom\.xml"
-    r"|(?:build|settings)\.gradle(?:\.kts)?|gradle\.properties|.*\.(?:cs|fs|vb)proj|Directory\..*\.props|setup\.py"
+    r"|(?:build|settings)\.gradle(?:\.kts)?|gradle\.properties|.*\.(?:cs|fs|vb)proj|Directory\..*\.props|setup\.(?:py|cfg)"
 )
 """Programs rather than lists: any line can be about tests."""
+_READ = frozenset({"package.json", "composer.json", "pyproject.toml", "Cargo.toml", "go.mod", "go.work"})
 _OF_PACKAGES = ("scripts", "jest", "vitest", "mocha", "ava", "tap", "nyc", "c8", "babel", "ts-jest", "type", "imports")
-_OF_PYTHON = ("pytest", "coverage", "tox", "hatch", "pdm", "poe", "taskipy", "unittest", "nose")
+_OF_PYTHON = (
+    *("pytest", "coverage", "tox", "hatch", "pdm", "poe", "taskipy", "unittest", "nose"),
+    *("mypy", "pyright", "ruff", "pylint", "flake8", "black", "isort"),
+)
 _OF_CARGO = ("test", "bench", "lib", "bin", "example", "profile", "lints", "patch", "replace")
-_SECTIONS = r"tool:pytest|pytest|coverage:.*|tox:.*|unittest|nosetests|aliases|options\.entry_points"
 _REPLACED = r"(?m)^\s*replace\b.*(?:\n(?!\)).*)*"
+
+
+def can_be_about_tests(path: str) -> bool:
+    """Whether a file of this name says anything about tests at all."""
+    name = PurePosixPath(path).name
+    return name in _READ or re.fullmatch(_WHOLE, name) is not None
 
 
 def about_tests(path: str, data: bytes | None) -> object:
@@ -29,7 +37,7 @@ def about_tests(path: str, data: bytes | None) -> object:
     text = data.decode("utf-8", "replace")
     try:
         return _read(name, text)
-    except (ValueError, configparser.Error, RecursionError):
+    except (ValueError, RecursionError):
         return text
 
 
@@ -43,8 +51,6 @@ def _read(name: str, text: str) -> object:
             return _some(tomllib.loads(text).get("tool"), _OF_PYTHON)
         case "Cargo.toml":
             return _some(tomllib.loads(text), _OF_CARGO)
-        case "setup.cfg":
-            return _sections(text)
         case "go.mod" | "go.work":
             return re.findall(_REPLACED, text) or None
     return None
@@ -54,9 +60,3 @@ def _some(found: Any, names: tuple[str, ...]) -> object:
     if not isinstance(found, Mapping):
         return None
     return {name: found[name] for name in names if name in found} or None
-
-
-def _sections(text: str) -> object:
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    parser.read_string(text)
-    return {name: dict(parser[name]) for name in parser.sections() if re.fullmatch(_SECTIONS, name)} or None

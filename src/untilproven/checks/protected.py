@@ -1,5 +1,7 @@
 """Which version of which file each pass of the checks sees: the agent's, or the one from before the loop."""
 
+import posixpath
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -17,6 +19,12 @@ MARKS = ("pyvenv.cfg", "CMakeCache.txt", "CACHEDIR.TAG")
 _INTERPRETERS = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "bun", "deno", "tsx", "ts-node", "ruby", "perl"}
     | {"php", "source", "."}
+)
+_WITH_VALUE = frozenset({"-W", "-X", "-r", "--require", "--import", "--loader"})
+_HERE = ("$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/")
+_CODE = frozenset(
+    {".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts"}
+    | {".rb", ".php", ".cs", ".fs", ".vb", ".swift", ".c", ".cc", ".cpp", ".h", ".hpp", ".ex", ".exs", ".sh", ".pth"}
 )
 _NO_FILE = frozenset({"-c", "-m", "-e"})
 """Behind these an interpreter is given something else."""
@@ -64,7 +72,8 @@ def views_of(
 ) -> Views:
     """`lines` are the checks', and the scripts they name; `marks` are paths in the tree that end in one of MARKS;
     `about_tests` are mixed files that say something else about tests than they did. If there was no test at the start,
-    there is nothing that a second pass could hold the work to."""
+    there is nothing that a second pass could hold the work to. New tests are left out of it, for they run beside the
+    others and could change what those see; what is no code among them stays."""
     kinds = kinds_of(differing, lines=lines, marks=marks)
     dependencies = tuple(path for path, kind in kinds.items() if kind == "dependencies")
     caches = frozenset(path for path, kind in kinds.items() if kind == "cache")
@@ -72,15 +81,16 @@ def views_of(
     protected = tuple(
         Protected(path, kind, _change(differing[path]))
         for path, kind in sorted(kinds.items())
-        if (_is_protected(kind, differing[path]) or path in about_tests) and not _is_allowed(path, allow_test_edits)
+        if (_is_protected(kind, differing[path]) or path in about_tests) and not is_allowed(path, allow_test_edits)
     )
     edited = [path for path, kind in kinds.items() if kind == "test" and differing[path].is_there]
     new_tests = tuple(sorted(path for path in edited if not differing[path].was_there))
-    absent = {path for path in new_tests if not _is_allowed(path, allow_test_edits)}
+    absent = {path for path in new_tests if _is_code(path) and not is_allowed(path, allow_test_edits)}
+    held = had_tests or any(differing[one.path].was_there for one in protected)
     source = {path for path, kind in kinds.items() if kind in {"source", "script", "ci"}}
     return Views(
         first=first,
-        second=first | absent | {one.path for one in protected} if protected and had_tests else None,
+        second=first | absent | {one.path for one in protected} if held and (protected or absent) else None,
         baseline=first | source if edited else None,
         protected=protected,
         new_tests=new_tests,
@@ -121,14 +131,28 @@ def _scripts(words: tuple[str, ...], directory: PurePosixPath) -> Iterator[str]:
     program, given = words[at], list(words[at + 1 :])
     if "/" in program:
         yield from _in_tree(directory, program)
-    if base(program) not in _INTERPRETERS:
-        return
-    while given and (given[0].startswith("-") or given[0] == "run"):
+    if base(program) == "timeout":
+        while given and given[0].startswith("-"):
+            given.pop(0)
+        yield from _scripts(tuple(given[1:]), directory)
+    elif base(program) in _INTERPRETERS:
+        yield from _interpreted(given, directory)
+
+
+def _interpreted(given: list[str], directory: PurePosixPath) -> Iterator[str]:
+    """What an interpreter with these arguments runs."""
+    while given and (given[0].startswith(("-", "+")) or given[0] == "run"):
         option = given.pop(0)
         if option in _NO_FILE:
-            if option == "-c" and given:
+            if option == "-c":
                 yield from scripts_in(given[:1])
+            elif option == "-m" and given:
+                module = given[0].replace(".", "/")
+                for place in (f"{module}.py", f"{module}/__main__.py"):
+                    yield from _in_tree(directory, place)
             return
+        if (option in _WITH_VALUE or re.fullmatch(r"[-+][a-z]*o", option)) and given:
+            given.pop(0)
     if given:
         yield from _in_tree(directory, given[0])
 
@@ -149,9 +173,11 @@ def _roughly(text: str) -> list[tuple[str, ...]]:
 
 
 def _in_tree(directory: PurePosixPath, word: str) -> Iterator[str]:
-    path = directory / word
-    if path.parts and not path.is_absolute() and ".." not in path.parts:
-        yield str(path)
+    for here in _HERE:
+        word = word.removeprefix(here)
+    path = posixpath.normpath(directory / word)
+    if path != "." and not path.startswith(("/", "../")):
+        yield path
 
 
 def _is_protected(kind: Kind, differs: Differs) -> bool:
@@ -159,10 +185,14 @@ def _is_protected(kind: Kind, differs: Differs) -> bool:
     return kind == "configuration" or (kind in {"test", "ci", "script"} and differs.was_there)
 
 
-def _is_allowed(path: str, patterns: Collection[str]) -> bool:
-    """A pattern also means everything below what it matches."""
+def is_allowed(path: str, patterns: Collection[str]) -> bool:
+    """Whether the user allowed a path to be changed. A pattern also means everything below what it matches."""
     parents = [str(parent) for parent in PurePosixPath(path).parents if parent.parts]
     return any(matches(pattern.removesuffix("/"), one) for pattern in patterns for one in (path, *parents))
+
+
+def _is_code(path: str) -> bool:
+    return PurePosixPath(path).suffix in _CODE
 
 
 def _change(differs: Differs) -> str:

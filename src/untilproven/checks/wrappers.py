@@ -24,6 +24,8 @@ _WRAPPERS: dict[tuple[str, ...], frozenset[str]] = {
     ("yarn", "exec"): frozenset(),
     ("env",): frozenset({"-u", "-C"}),
     ("time",): frozenset(),
+    ("exec",): frozenset(),
+    ("stdbuf",): frozenset({"-i", "-o", "-e"}),
     ("nice",): frozenset({"-n"}),
     ("xvfb-run",): frozenset({"-s", "-n"}),
 }

@@ -147,7 +147,7 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         pardoned=False,
         moved=False,
         committed=False,
-        insisted=course.insisted + 1 if any(check.only_with for check in lap.checks.values()) else 0,
+        insisted=course.insisted + 1 if any(_insists(check) for check in lap.checks.values()) else 0,
         verdicts=(*course.verdicts, lap)[-REMEMBERED:] if lap.checks else course.verdicts,
         failures=course.failures + 1 if failed else 0,
         limited=course.limited + 1 if lap.observed and lap.observed.usage_limit else 0,
@@ -155,6 +155,11 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         steps=(*course.steps, _step(course, lap))[-REMEMBERED:] if event.counted else course.steps,
         discarded=_why_discarded(lap) if event.fate is Fate.DISCARDED else "",
     )
+
+
+def _insists(check: events.CheckFinished) -> bool:
+    """Green but for what was to stay as it was."""
+    return bool(check.only_with or (check.passed and check.lost))
 
 
 def _step(course: Course, lap: Lap) -> stuck.Step:

@@ -32,7 +32,12 @@ def conflict_gate(iteration: int, conflicts: tuple[Conflict, ...]) -> GateOpened
 
 def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpened:
     """The work passes only with tests or dependencies that the agent was not to change."""
+    checks = tuple(checks)
     paths = tuple(dict.fromkeys(path for check in checks for path in check.only_with or ()))
+    if not paths:
+        lost = "; ".join(check.lost for check in checks if check.lost)
+        message = f"the checks pass, but {lost}; to accept that: ralph resume LOOP --allow-test-edits GLOB"
+        return GateOpened(gate_id=f"permission-{iteration}", kind="permission", message=message, iteration=iteration)
     return GateOpened(
         gate_id=f"permission-{iteration}",
         kind="permission",

@@ -79,9 +79,31 @@ def _run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
 
 def tell(driver: "Driver", iteration: int, check: Check, found: Evidence) -> None:
     """Record what a check found."""
-    control = driver.course.control.get(check.name)
+    control = _without_allowed(driver, driver.course.control.get(check.name))
     broken = found.broken or _cannot_work(control, found)
     driver.record(evidence.finished(iteration, check, found, control, broken=broken))
+
+
+def _without_allowed(driver: "Driver", control: CheckFinished | None) -> CheckFinished | None:
+    """Tests that the user allowed to be changed need not be there any more."""
+    allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
+    if not allowed or control is None or not control.outcomes:
+        return control
+    from untilproven.checks.protected import is_allowed  # noqa: PLC0415  few loops are given any
+
+    kept = {name: ended for name, ended in control.outcomes.items() if not is_allowed(_file_of(name), allowed)}
+    return replace(control, outcomes=kept)
+
+
+def _file_of(test: str) -> str:
+    """The file that a test is in, where its name says so: `tests/test_a.py::test_b`, `tests.test_a.Case.test_b`."""
+    if "::" in test:
+        return test.partition("::")[0]
+    parts = test.split(".")
+    at = next((at for at, part in enumerate(parts) if part.startswith("test")), 0)
+    while at + 1 < len(parts) and parts[at] == "tests":
+        at += 1
+    return "/".join(parts[: at + 1]) + ".py"
 
 
 def _known(driver: "Driver", iteration: int, names: tuple[str, ...]) -> list[CheckFinished]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from untilproven.checks.again import again
 from untilproven.checks.canary import Canary, with_canary
-from untilproven.checks.mixed import about_tests
+from untilproven.checks.mixed import about_tests, can_be_about_tests
 from untilproven.checks.protected import MARKS, Views, kinds_of, scripts_in, views_of
 from untilproven.checks.reports.results import ERROR, PASSED, RED
 from untilproven.checks.tests import TestsCheck
@@ -36,6 +36,7 @@ _FLAKY = 20
 """If more tests than this fail that passed before, it is no matter of chance."""
 _LISTED, _NAMED = 50, 5
 _LARGEST = 4 * MIB
+_HIDDEN = "no evidence: a failing test that was planted among the others was not reported as failing"
 _DEEP, _HEAD, _MOST_LINES = 3, 1024, 2000
 _RECIPES = ("Makefile", "makefile", "GNUmakefile", "package.json")
 _SELECTS = re.compile(r"::|\s(-k|-t|-run|--run|-g|--grep|--filter|--testNamePattern|--deselect)\b")
@@ -98,8 +99,8 @@ class Passes:
         canary = self._with_canary(check, self._views.first if held is None else held)
         state = self._state_of(check, canary)
         if state == "hidden":
-            return replace(canary.evidence, canary=state)
-        second = canary.evidence
+            return Evidence(passed=False, output=_HIDDEN, canary=state)
+        second = self._without_bystanders(check, canary, held)
         if canary.planted and not canary.seen:
             second = found if held is None else self._run(check, self._room(held))
         elif held is not None and second.passed and self._lost(check, second):
@@ -108,10 +109,26 @@ class Passes:
             return replace(self._refused(second), canary=state)
         return replace(found, canary=state, new_tests=self._new_tests(check, found))
 
+    def _without_bystanders(self, check: Check, canary: Canary, held: frozenset[str] | None) -> Evidence:
+        """Some tests mind that there is one more file in the tree. Only those that mind it on the tree as it was, too,
+        may: what fails with the canary alone could have seen it."""
+        second = canary.evidence
+        if second.passed or not canary.seen:
+            return second
+        red = {test.name for test in second.tests or () if test.outcome in RED}
+        start = self._with_canary(check, frozenset(self._differing)).evidence
+        if not red or not red <= {test.name for test in start.tests or () if test.outcome in RED}:
+            return second
+        if any(self._control(check).get(name) != PASSED for name in red):
+            return second
+        return self._run(check, self._room(self._views.first if held is None else held))
+
     def _refused(self, second: Evidence) -> Evidence:
         """Green at first, and not when it was run once more."""
-        if self._views.second is not None:
-            return _only_with(second, tuple(one.path for one in self._views.protected))
+        held = self._views.second
+        if held is not None:
+            protected = tuple(one.path for one in self._views.protected)
+            return _only_with(second, protected or tuple(sorted(held - self._views.first)))
         output = f"it passed, and failed when it was run once more on the same tree\n{second.output}"
         return replace(second, passed=False, output=output)
 
@@ -119,11 +136,13 @@ class Passes:
         """A canary that is not seen on the tree as it was either cannot be seen here at all."""
         if canary.seen:
             return "seen"
-        if not canary.planted or check.name in self._driver.without_canary:
+        if check.name in self._driver.without_canary:
             return "impossible"
         start = self._with_canary(check, frozenset(self._differing))
-        if start.seen or (start.evidence.tests is None and not _SELECTS.search(check.name)):
-            return "hidden"  # also where the start could not be run: a runner that looks at all its tests sees it
+        if start.seen:
+            return "hidden"
+        if canary.planted and start.evidence.tests is None and not _SELECTS.search(check.name):
+            return "hidden"  # the start could not be run, and a runner that looks at all its tests would see it
         self._driver.without_canary.add(check.name)
         return "impossible"
 
@@ -202,7 +221,7 @@ class Passes:
     def _lines_run(self) -> list[str]:
         """The lines of the checks, and those of the scripts and recipes that they run, a few levels deep."""
         root = self._driver.cast.project.root
-        lines = [check.line for check in self._driver.course.plan.checks]
+        lines = [check.line.replace(f"{root}/", "") for check in self._driver.course.plan.checks]
         seen: set[str] = set()
         new = lines
         for _ in range(_DEEP):
@@ -215,14 +234,22 @@ class Passes:
 
     def _about_tests(self) -> frozenset[str]:
         """Mixed files that say something else about tests than when the loop began."""
-        mixed = [path for path, kind in kinds_of(self._differing).items() if kind == "mixed"]
+        kinds = kinds_of(self._differing)
+        mixed = [path for path, kind in kinds.items() if kind == "mixed" and can_be_about_tests(path)]
         if not mixed:
             return frozenset()
-        said = []
-        for as_it_was in ((), mixed):
-            room = self._room(as_it_was)
-            said.append({path: about_tests(path, room.read(PurePosixPath(path), _LARGEST)) for path in mixed})
-        return frozenset(path for path in mixed if said[0][path] != said[1][path])
+        now, then = self._room(()), {}
+        found = {path: now.read(PurePosixPath(path), _LARGEST) for path in mixed}
+        before = self._room(mixed)
+        then = {path: before.read(PurePosixPath(path), _LARGEST) for path in mixed}
+        return frozenset(path for path in mixed if self._says_else(path, then[path], found[path]))
+
+    def _says_else(self, path: str, then: bytes | None, now: bytes | None) -> bool:
+        """What is there and cannot be read, a link for one, may say anything."""
+        differs = self._differing[path]
+        if (then is None and differs.was_there) or (now is None and differs.is_there):
+            return True
+        return about_tests(path, then) != about_tests(path, now)
 
     def _marks_above(self) -> frozenset[str]:
         """What marks a directory as a tool's own, above anything that differs."""

@@ -36,13 +36,17 @@ def for_agent(
 
 
 def for_check(project: Project, place: Place, *above: Path, openings: Openings = CLOSED) -> Walls:
-    """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays."""
+    """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays, neither
+    here nor there: a runner that cannot write to its cache does not run."""
     root = str(project.root)
     place.drop(place.check)
-    layer = Layer(root, (*map(str, above), root), *place.make_layer(place.check, project.root))
+    layers = [Layer(root, (*map(str, above), root), *place.make_layer(place.check, project.root))]
+    home = surroundings.home()
+    if home and not home.is_relative_to(project.root):
+        layers.insert(0, Layer(str(home), (str(home),), *place.make_layer(place.check / "home", home)))
     temporary = place.check / "tmp"
     place.make_temporary(temporary)
-    return _walls(project, place, (layer,), temporary, openings)._replace(network=openings.check_network)
+    return _walls(project, place, tuple(layers), temporary, openings)._replace(network=openings.check_network)
 
 
 def _walls(

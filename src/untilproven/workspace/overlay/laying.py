@@ -10,6 +10,7 @@ from untilproven.store import files
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.overlay import copying
 from untilproven.workspace.overlay.beneath import Beneath, split
+from untilproven.workspace.overlay.stack import is_hidden
 from untilproven.workspace.overlay.upper import Change
 
 _OPEN = 0o700
@@ -28,17 +29,6 @@ def lay(
         upper.mkdir(mode=_OPEN)
         with Beneath(source, force=True) as old, Beneath(upper) as new, Beneath(root) as tree:
             _Laying(old, new, tree, merged or {}).make(changes)
-
-
-def is_hidden(path: str, changes: Mapping[str, Change]) -> bool:
-    """Whether something lies over a directory on the way to it, or that directory is to be gone."""
-    parent = split(path)[0]
-    while parent:
-        change = changes.get(parent)
-        if change is not None and (change.ours is None or not change.ours.is_directory):
-            return True
-        parent = split(parent)[0]
-    return False
 
 
 class _Laying:

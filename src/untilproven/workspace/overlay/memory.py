@@ -44,11 +44,6 @@ class Memory:
             os.close(directory)
         return False
 
-    def others_since(self, time: int) -> bool:
-        """Whether another loop has kept anything since then, in nanoseconds."""
-        place = self._own.path.parent
-        return any((place / name).stat().st_mtime_ns >= time for name in self._others())
-
     def close(self) -> None:
         for one in self._opened:
             if one is not self._own:

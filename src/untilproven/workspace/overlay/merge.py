@@ -16,6 +16,7 @@ from untilproven.store import files
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.overlay import copying
 from untilproven.workspace.overlay.beneath import Beneath, seen, split
+from untilproven.workspace.overlay.exchange import Exchange
 from untilproven.workspace.overlay.plan import Plan
 from untilproven.workspace.overlay.reading import Reading, entry_of, is_same, looks_like
 from untilproven.workspace.overlay.upper import Change
@@ -158,7 +159,10 @@ class _Merge:
             return
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=directory)
-        now, base = self._now(path), self._changes[path].base
+        base = self._changes[path].base
+        exchange = Exchange(directory, name, f"{temporary}-ready")
+        exchange.recover(lambda which, found: self._is_known(directory, which, found, path))
+        looked_at, now = seen(directory, name), self._now(path)
         if not is_same(now, ours):
             if not self._is_still(now, base, path) and not (now is None and _is_directory(base)):
                 self._conflict(path)
@@ -174,7 +178,9 @@ class _Merge:
                 )
             if ours.mode & _POWER and stat.S_ISREG(ours.mode):
                 os.chmod(temporary, stat.S_IMODE(ours.mode), dir_fd=directory)  # the user's own, come back
-            os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            if not exchange.put(temporary, looked_at, self._step):
+                self._conflict(path)  # the user has saved something there since it was looked at
+                return
         if found := seen(directory, name):
             self._entries[path] = entry_of(found, ours.content)
 
@@ -196,6 +202,12 @@ class _Merge:
         if change.base is not None and looks_like(change.base, found, self._settled):
             return change.base
         return recognised(self._reading.entry(directory, name, found, path), change.base, change.ours)
+
+    def _is_known(self, directory: int, name: str, found: os.stat_result, path: str) -> bool:
+        """Whether something is what was there before the iteration, or what is to be there after it."""
+        change = self._changes[path]
+        now = recognised(self._reading.entry(directory, name, found, path), change.base, change.ours)
+        return any(known is not None and is_same(now, known) for known in (change.base, change.ours))
 
     def _is_still(self, now: Entry | None, base: Entry | None, path: str) -> bool:
         return path not in self._refused and is_same(now, base)

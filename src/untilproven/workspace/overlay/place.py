@@ -186,6 +186,13 @@ class Place:
         """Whether what was kept came to the user's tree, by this loop or by one that it goes on from."""
         return not self._undelivered.exists()
 
+    def others_kept_since(self, time: int) -> bool:
+        """Whether another loop of this tree has kept anything since then, in nanoseconds."""
+        own = self._undelivered.parent
+        with contextlib.suppress(OSError), os.scandir(own.parent) as loops:
+            return any(loop.name != own.name and loop.stat().st_mtime_ns >= time for loop in loops)
+        return False
+
     def set_delivered(self, *, delivered: bool) -> None:
         with files.explained(self._undelivered):
             if delivered:

@@ -112,14 +112,16 @@ class OverlayWorkspace:
         """What is to be delivered is first brought together with what others did to the tree."""
         stack = self._stack
         if fresh and stack.layer and not self._iteration:
+            from untilproven.workspace.overlay import rebasing  # noqa: PLC0415  only where loops meet
+
             before = self._known.tree.hash()
             self._settle()
             with self._place.merging():
-                found = stack.look()
+                found = rebasing.look(stack)
                 if found.conflicts:
                     return before  # whoever delivers is told of them
                 if found.moved:
-                    stack.rebase(found, self._place.aside("delivery"), self.step)
+                    rebasing.rebase(stack, found, self._place.aside("delivery"), self.step)
         elif fresh:
             self._known.doubt()
         return (self._known.tree if self._iteration else self._known.look()).hash()
@@ -130,7 +132,10 @@ class OverlayWorkspace:
             self.discard(self._iteration)
         self.exchange(iteration)
         stack = self._stack
-        stack.revive()
+        if stack.layer is None and not self._place.is_delivered:
+            from untilproven.workspace.overlay.joining import revive  # noqa: PLC0415  few loops take over
+
+            revive(stack)
         self._known.look()
         self._place.drop(self._place.iteration(iteration))
         self._is_stacked = stack.layer is not None or not self._place.take_tree()
@@ -251,13 +256,18 @@ class OverlayWorkspace:
 
     def _keep(self, iteration: int, layer: Path, aside: Path) -> tuple[Conflict, ...]:
         """Into the tree, unless this loop delivers later: because another merges there, or has merged the same."""
+        joins = plan.total(layer) is not None
         opened = self._opened if self._iteration == iteration else 0
-        if not plan.total(layer) and self._stack.meets(layer, opened):
-            plan.save_total(plan.load(layer), layer)
-        if not plan.total(layer):
+        if not joins and (plan.begun(layer) is not None or not self._place.others_kept_since(opened)):
             return self._apply("kept", str(iteration), layer, aside)
+        from untilproven.workspace.overlay.joining import join, meets  # noqa: PLC0415  only where loops meet
+
+        if not joins and not meets(self._stack, layer):
+            return self._apply("kept", str(iteration), layer, aside)
+        if not joins:
+            plan.save_total(plan.load(layer), layer)
         self._known.decide()
-        return self._stack.join(iteration, layer, aside, self.step)
+        return join(self._stack, iteration, layer, aside, self.step)
 
     def _apply(self, fate: str, what: str, layer: Path, aside: Path) -> tuple[Conflict, ...]:
         from untilproven.workspace.snapshots.applying import apply  # noqa: PLC0415  see above
@@ -272,15 +282,17 @@ class OverlayWorkspace:
     def deliver(self) -> tuple[Conflict, ...] | None:
         """Others may have changed the tree: what is put there is what the checks have seen, or they see it first."""
         self._settle()
+        stack = self._stack
         with self._place.merging():
             conflicts = self._finish_delivering()
-            stack = self._stack
             if conflicts or not stack.layer:
                 return conflicts
-            found = stack.look(merging=self._rebased < _REBASED)
+            from untilproven.workspace.overlay import rebasing  # noqa: PLC0415  only where loops meet
+
+            found = rebasing.look(stack, merging=self._rebased < _REBASED)
             if found.moved and (found.conflicts or self._rebased < _REBASED):
                 self._rebased += 1
-                conflicts = stack.rebase(found, self._place.aside("delivery"), self.step)
+                conflicts = rebasing.rebase(stack, found, self._place.aside("delivery"), self.step)
                 return conflicts or None
             stack.hand_over(found.changes, self.step)
             return self._finish_delivering()

@@ -205,5 +205,34 @@ def nothing_is_left_of_a_loop_that_is_forgotten(base: Path) -> None:
     assert list((stage.home / ".local/state/untilproven/rooms").iterdir()) == []
 
 
+def what_the_user_saves_at_any_step_of_a_merge_stays(base: Path) -> None:
+    stage = Stage(base)
+    saved = stage.root / "src/a.py"
+    for how in ("in place", "by renaming"):
+        for step in range(100):
+            number = 1000 * (how == "in place") + step + 1
+            succeeded(stage.agent(f"echo agent {number} > src/a.py; echo {number} > other", number))
+            stage.workspace.delta()
+            left = [step]
+
+            def save(left: list[int] = left, how: str = how, number: int = number) -> None:
+                left[0] -= 1
+                if left[0] == -1:
+                    target = saved if how == "in place" else saved.with_name("new")
+                    target.write_text(f"user {number}\n")
+                    target.replace(saved)
+
+            stage.workspace.step = save
+            stage.workspace.keep(number)
+            stage.workspace.step = lambda: None
+            assert (stage.root / "other").read_text() == f"{number}\n"
+            if left[0] >= 0:  # the merge had fewer steps
+                break
+            assert saved.read_text() == f"user {number}\n", (how, step)
+            assert not list(stage.root.rglob(".ralph-merge*"))
+        assert step > 3
+    stage.workspace.close()
+
+
 if __name__ == "__main__":
     play(globals())

@@ -423,13 +423,25 @@ def what_others_put_into_a_directory_that_was_removed_stays(base: Path) -> None:
     pair.work("rm -r src/deep node_modules; mkdir node_modules; echo new > node_modules/new")
     pair.write("src/deep/er/theirs", "theirs\n")
     pair.write("node_modules/theirs", "theirs\n")
-    pair.second.tree(fresh=True)
+    assert pair.second.deliver() is None
     pair.work("echo more > more", 2)
     assert pair.seen("cat src/deep/er/theirs node_modules/theirs") == "theirs\ntheirs\n"
     assert pair.second.deliver() == ()
     assert pair.host("find src/deep node_modules -type f | sort") == (
         "node_modules/new\nnode_modules/theirs\nsrc/deep/er/theirs\n"
     )
+    pair.close()
+
+
+def what_others_put_there_is_seen_by_the_next_iteration(base: Path) -> None:
+    pair = Pair(base)
+    pair.work("rm -r src/deep")
+    pair.write("src/deep/er/theirs", "theirs\n")
+    pair.second.tree()
+    pair.second._known.doubt()
+    pair.work("echo more >> src/deep/er/theirs; test ! -e src/deep/er/c.py", 2)
+    assert pair.second.deliver() == ()
+    assert pair.host("cd src/deep && find . -type f -exec cat {} +") == "theirs\nmore\n"
     pair.close()
 
 
