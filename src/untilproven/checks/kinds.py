@@ -104,9 +104,9 @@ def kind_of(
     if is_dependency(path) or _is_below(path, installed):
         return "dependencies"
     kind = _by_name(path)
-    if kind == "source" and path in scripts:
-        return "script"
-    return "configuration" if kind in {"source", "test"} and is_new and shadows_a_runner(path) else kind
+    if kind in {"source", "test"} and is_new and shadows_a_runner(path):
+        return "configuration"
+    return "script" if kind == "source" and path in scripts else kind
 
 
 def is_manifest(path: str) -> bool:
