@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.loops import Place, ended
+from untilproven.store.vouch import user_state
 
 NEVER = "--until=test -e never"
 ROOM = "--sandbox=overlay"
@@ -192,3 +193,20 @@ def test_what_the_agents_git_did_is_in_the_record(place: Place) -> None:
     assert "left in the stash of the agent's room" in notes
     assert git(place, "log", "--format=%s").splitlines()[0] == "first"
     assert "my commit" in done.stdout
+
+
+def test_rooms_that_a_killed_runner_left_are_swept_when_the_next_loop_ends(place: Place) -> None:
+    words = ("wreck it", f"--agent-cmd={WRECK}; echo 'it waits'; {HOLD}", NEVER, ROOM, "--json")
+    with place.running(*words, verb="run", sandbox="") as process:
+        until(process, "text", "it waits")
+        process.send_signal(signal.SIGKILL)
+        process.wait(20)
+    killed = place.loop
+    rooms = user_state() / "rooms"
+    layers = rooms / next(path.name for path in rooms.iterdir() if path.is_dir()) / killed
+    assert layers.is_dir()
+    assert place.ralph("abort", killed).returncode == 0
+    assert not layers.exists()
+    (layers / "home").mkdir(parents=True)
+    assert place.ralph("run", "make it", "--agent-cmd=echo x > made", "--until=test -e made", ROOM).returncode == 0
+    assert not layers.exists()

@@ -3,7 +3,9 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from process.scenes import wait_for
 from runtime.loops import Place, ended
-from untilproven.store.lock import FileLock
+from untilproven.store.lock import FileLock, is_locked
 
 ROOM = "--sandbox=overlay"
 TEN = "".join(f"line {number}\n" for number in range(10))
@@ -131,23 +133,36 @@ def test_a_re_check_that_is_red_goes_back_to_the_agent(place: Shared) -> None:
 
 
 def test_what_changes_during_the_re_check_is_checked_too(place: Shared) -> None:
-    wait = f"if test -e other; then {place.wait('c2')}; else {place.wait('c1')}; fi"
-    check = f"grep -q ours ten && {{ grep -q theirs ten || {wait}; }}"
-    with place.start("first", f"{place.wait('a')}; true", "test -e never", iterations=1) as first:
+    lock = place.state.path / "checks.lock"
+    with place.start("first", place.wait("a"), "test -e never", iterations=1) as first:
         place.at_work("first")
-        with place.start("second", change(1, "ours"), check) as second:
+        with place.start("second", change(1, "ours"), f"grep -q ours ten && {place.wait('c')}") as second:
             place.wait_until("iteration.observed", "second")
-            place.write("other")
-            place.set("c1")
-            place.wait_until("tree.changed", "second")
-            place.write("ten", changed(_8="theirs"))
-            place.set("c2")
+            wait_for(lambda: is_locked(lock), "the check runs")
+            with next_to_hold(lock):
+                place.write("other")
+                place.set("c")
+                place.wait_until("tree.changed", "second")
+                place.write("ten", changed(_8="theirs"))
             left_with(second)
         place.set("a")
         left_with(first, 4)
     assert (place.root / "ten").read_text() == changed(_1="ours", _8="theirs")
     assert len(place.events("tree.changed", name("second"))) == 2
     assert [one["iteration"] for one in place.events("check.finished", name("second"))] == [0, 1, 1, 1]
+
+
+@contextmanager
+def next_to_hold(lock: Path) -> Iterator[None]:
+    """Somebody waits for a lock, gets it before anybody else, and keeps it for a while."""
+    hold = "import fcntl, sys; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_EX); sys.stdin.read()"
+    waiting = f":{lock.stat().st_ino} "
+    with subprocess.Popen([sys.executable, "-c", hold, lock], stdin=subprocess.PIPE) as holder:
+        assert holder.stdin
+        locks = Path("/proc/locks")
+        wait_for(lambda: any("->" in line and waiting in line for line in locks.read_text().splitlines()), "it waits")
+        yield
+        holder.stdin.close()
 
 
 def test_the_same_line_is_a_conflict_that_the_user_decides(place: Shared) -> None:

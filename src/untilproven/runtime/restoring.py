@@ -2,14 +2,18 @@
 
 import contextlib
 
-from untilproven.errors import Busy
+from untilproven.errors import Busy, RalphError
 from untilproven.model.events import Entry, IterationFinished, IterationStarted
 from untilproven.model.iteration import Fate
+from untilproven.model.status import TERMINAL
+from untilproven.store import reader
 from untilproven.store.journal import scan
 from untilproven.store.layout import LoopDirectory, Project
+from untilproven.store.lock import is_locked
 from untilproven.store.reader import LoopView
 from untilproven.store.writer import lock_of
 from untilproven.workspace.factory import workspace_of
+from untilproven.workspace.overlay.place import left_in
 from untilproven.workspace.overlay.restore import restore
 from untilproven.workspace.snapshots.restoring import Restored
 from untilproven.workspace.snapshots.target import snapshots_of, target_of
@@ -50,3 +54,12 @@ def forget_rooms(project: Project, view: LoopView) -> None:
             workspace = workspace_of(plan, project, view.state.loop_id)
             workspace.recover(kept_last(view.directory))
             workspace.forget()
+
+
+def sweep_rooms(project: Project) -> None:
+    """Rooms of loops that have ended, and whose runner was killed before it could leave them."""
+    for loop_id in left_in(project.root):
+        with contextlib.suppress(RalphError, FileNotFoundError):
+            view = reader.view(project.state, loop_id)
+            if view.state.status in TERMINAL and not view.foreign and not is_locked(view.directory.lock):
+                forget_rooms(project, view)

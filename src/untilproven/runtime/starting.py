@@ -313,7 +313,7 @@ def driving(
         for watcher in watchers:
             stack.callback(watcher.close)
         workspace = workspace_of(plan, project, state.loop_id)
-        stack.callback(_leave, workspace, writer)
+        stack.callback(_leave, project, workspace, writer)
         cast = Cast(
             project=project,
             task=task_of(writer.loop, state),
@@ -333,6 +333,13 @@ def driving(
         yield Driver(writer, cast, Wishes(bell, interrupts))
 
 
-def _leave(workspace: Workspace, writer: LoopWriter) -> None:
-    """A loop that has ended needs its rooms no more; what it kept of its iterations stays."""
-    (workspace.forget if writer.state.status in TERMINAL else workspace.close)()
+def _leave(project: Project, workspace: Workspace, writer: LoopWriter) -> None:
+    """A loop that has ended needs its rooms no more; what was kept of its iterations stays."""
+    if writer.state.status not in TERMINAL:
+        workspace.close()
+        return
+    workspace.forget()
+    if workspace.kind == "overlay":
+        from untilproven.runtime.restoring import sweep_rooms  # noqa: PLC0415  not before the end
+
+        sweep_rooms(project)

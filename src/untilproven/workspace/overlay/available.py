@@ -1,8 +1,10 @@
 """Can a room be built here? Found out by building one."""
 
+import contextlib
 import errno
 import os
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from untilproven.workspace.overlay.place import make, make_layer, make_temporary
 from untilproven.workspace.overlay.removal import remove
 
 _SECONDS = 20.0
+_ABANDONED = 60.0
 _NAMESPACE = Path("/proc/self/ns/user")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _EXPLAINED = {
@@ -49,6 +52,7 @@ def available(*, again: bool = False) -> str:
 
 @cache
 def _tried(rooms: Path) -> str:
+    _sweep(rooms)
     place = Path(tempfile.mkdtemp(prefix="trial-", dir=rooms))
     try:
         project = place / "project"
@@ -71,6 +75,14 @@ def _tried(rooms: Path) -> str:
         return "" if held else f"what was written in a trial room did not stay in its layer: {ran.output.strip()}"
     finally:
         remove(place)
+
+
+def _sweep(rooms: Path) -> None:
+    """What somebody left who was killed while he tried."""
+    for left in rooms.glob("trial-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                remove(left)
 
 
 _SHELL = "/bin/sh"

@@ -281,6 +281,19 @@ class Place:
         self._trash.empty()
 
 
+def left_in(root: Path) -> list[str]:
+    """The loops whose rooms lie here, but for those of which only what conflicted is left."""
+    rooms = user_state() / "rooms" / sha256(os.fsencode(root)).hexdigest()[:16]
+    try:
+        return [path.name for path in rooms.iterdir() if path.is_dir() and _has_more_than_conflicts(path)]
+    except FileNotFoundError:
+        return []
+
+
+def _has_more_than_conflicts(path: Path) -> bool:
+    return any(inner.name not in {"conflicts", "lock"} for inner in path.iterdir())
+
+
 def make(path: Path) -> None:
     """A directory for this user alone, where layers can lie."""
     with files.explained(path):
