@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test lint demo docs bench-store bench-loop race kill chaos clean
+.PHONY: help setup test lint demo docs bench-store bench-loop bench-room race kill chaos clean
 
 help:
 	@echo "make demo         see it at work; no key, and the network only to install"
@@ -12,6 +12,7 @@ help:
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
 	@echo "make chaos        160 loops, most of them in a room, whose runner is killed, resumed until the end"
 	@echo "make bench-loop   an iteration beside a bare loop in bash, start-up, memory"
+	@echo "make bench-room   a room beside git stash, git worktree and cp; an iteration in it beside a bare loop"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
 	@echo "make docs         write the reference pages again"
 
@@ -55,6 +56,9 @@ bench-store: user-install
 
 bench-loop: user-install
 	$(BIN)/python bench/loop.py
+
+bench-room: user-install
+	$(BIN)/python bench/room.py
 
 demo: $(READY)
 	@$(BIN)/ralph demo

@@ -157,7 +157,7 @@ def test_a_new_script_alone_needs_no_second_pass() -> None:
 
 def test_new_tests_are_left_out_of_a_second_pass_but_not_their_data() -> None:
     found = views({"tests/test_new.py": CREATED, "tests/data.json": CREATED, "src/a.py": CREATED})
-    assert found.second == {"tests/test_new.py"}
+    assert found.second == frozenset({"tests/test_new.py"})
 
 
 def test_where_there_was_no_test_new_ones_are_not_left_out() -> None:
@@ -166,7 +166,7 @@ def test_where_there_was_no_test_new_ones_are_not_left_out() -> None:
 
 def test_what_was_there_and_changed_is_held_to_even_if_no_test_could_be_seen() -> None:
     found = views({"tests/test_old.py": DELETED, "conftest.py": CREATED}, had_tests=False)
-    assert found.second == {"tests/test_old.py", "conftest.py"}
+    assert found.second == frozenset({"tests/test_old.py", "conftest.py"})
 
 
 def test_without_a_test_at_the_start_there_is_nothing_to_hold_the_work_to() -> None:
