@@ -58,7 +58,9 @@ def checks_see_the_candidate_and_leave_nothing(base: Path) -> None:
     tree = stage.workspace.delta().tree
     succeeded(stage.check("test -f new.txt && test ! -e src/b.py && echo x > new.txt && echo x > src/by_check"))
     succeeded(stage.check("grep -q new new.txt && test ! -e src/by_check"))
-    succeeded(stage.check("test ! -e ~/of_the_agent && test ! -e /tmp/of_the_agent && ! touch ~/x && touch /tmp/x"))
+    succeeded(stage.check("test ! -e ~/of_the_agent && test ! -e /tmp/of_the_agent && touch ~/x /tmp/x"))
+    succeeded(stage.check("test ! -e ~/x && test ! -e /tmp/x"))
+    assert not (stage.home / "x").exists()
     succeeded(stage.check('test "$PYTHONDONTWRITEBYTECODE" = 1 && test "$TMPDIR" = /tmp && git status >/dev/null'))
     assert stage.workspace.delta().tree == tree == stage.workspace.tree()
     stage.workspace.discard(1)
