@@ -210,3 +210,11 @@ def test_rooms_that_a_killed_runner_left_are_swept_when_the_next_loop_ends(place
     (layers / "home").mkdir(parents=True)
     assert place.ralph("run", "make it", "--agent-cmd=echo x > made", "--until=test -e made", ROOM).returncode == 0
     assert not layers.exists()
+
+
+def test_a_script_that_loses_its_first_line_in_the_room_still_runs_as_a_shell_would(place: Place) -> None:
+    place.write("check.sh", "#!/bin/sh\nexit 1\n", mode=0o755)
+    agent = "--agent-cmd=printf 'test -e made\\n' > check.sh; echo x > made"
+    words = ("make it", agent, "--until=./check.sh", ROOM, "-n1", "--allow-test-edits=check.sh")
+    done = place.ralph("run", *words)
+    assert done.returncode == 0, done.stdout + done.stderr

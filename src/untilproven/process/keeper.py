@@ -6,6 +6,7 @@ then it closes the pipe. Within walls processes have other numbers than outside:
 """
 
 import contextlib
+import errno
 import fcntl
 import gc
 import marshal
@@ -33,6 +34,7 @@ the program."""
 
 _PROGRAM, _CLEAR = b"o", b"c"
 _SIGNALS = {INTERRUPT: signal.SIGINT, TERMINATE: signal.SIGTERM}
+_SHELL = "/bin/sh"
 _REAP_EVERY_MS = 1000
 _WITH_A_DEFAULT = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
@@ -93,7 +95,7 @@ def send_order(orders: socket.socket, order: Order, pipes: Pipes, interior: "Int
     """Hand a keeper its next program, and the room for it if that is a new one; `pipes.order` is an empty file for
     the purpose."""
     room = interior and ([tuple(layer) for layer in interior.layers], *interior[1:])
-    os.write(pipes.order, marshal.dumps((order.path, order.argv, order.env, order.cwd, room)))
+    os.write(pipes.order, marshal.dumps((*order, room)))
     socket.send_fds(orders, [_PROGRAM], list(pipes))
 
 
@@ -195,9 +197,19 @@ def _tell(pipes: Pipes, line: str) -> None:
 
 def _spawn(order: Order, pipes: Pipes) -> int:
     os.chdir(order.cwd)
+    try:
+        return _started(order.path, order.argv, order, pipes)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC or not order.plain:
+            raise
+        # In a room the tree may have another file there than the one that was looked at.
+        return _started(_SHELL, [_SHELL, order.path, *order.argv[1:]], order, pipes)
+
+
+def _started(path: str, argv: list[str], order: Order, pipes: Pipes) -> int:
     return os.posix_spawn(
-        order.path,
-        order.argv,
+        path,
+        argv,
         order.env,
         file_actions=[
             (os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((pipes.stdin, pipes.stdout, pipes.stderr))

@@ -27,6 +27,8 @@ class Order(NamedTuple):
     argv: list[str]
     env: dict[str, str]
     cwd: str
+    plain: bool = False
+    """A line of plain words: should the kernel find no program there after all, a shell is asked."""
 
 
 def order(program: Program) -> Order:
@@ -55,15 +57,13 @@ def _without_a_shell(line: str, env: dict[str, str], cwd: str) -> Order | None:
         return None
     try:
         path = _find(words[0], env.get("PATH", os.defpath), cwd)
-        if os.path.normpath(os.path.join(cwd, path)).startswith(f"{cwd}/"):  # noqa: PTH118  called for every program
-            return None  # in a room the tree may have another file there, which needs a shell
         with open(os.path.join(cwd, path), "rb") as file:  # noqa: PTH118, PTH123  called for every program started
             start = file.read(4)
     except (CannotStart, OSError):
         return None  # the shell says what is wrong
     if not start.startswith((b"#!", b"\x7fELF")):
         return None
-    return Order(path, words, {**env, "PWD": cwd}, cwd)
+    return Order(path, words, {**env, "PWD": cwd}, cwd, plain=True)
 
 
 def _find(name: str, search: str, cwd: str) -> str:
