@@ -116,8 +116,10 @@ class Inside:
             mount(path, path, flags=BIND | RECURSIVE)
         self._hide(hidden)
         given = [found.path for found in shell.given if not found.path.startswith(f"{TMP}/")]
-        for path in (*given, *(found.path for found in shell.shown)):
+        shown = [found.path for found in shell.shown if not found.path.startswith(f"{TMP}/")]
+        for path in (*given, *shown):
             self._give(path)
+        self._writable = {found.path for found in shell.given}
         below = tuple(f"{path}/" for path in given)
         self._hide(tuple(path for path in hidden if path.startswith(below)))
         _make_devices()
@@ -152,7 +154,7 @@ class Inside:
         for path in self._given:
             if path.startswith(f"{TMP}/"):
                 self._give(path)
-                open_up(path)
+                (open_up if path in self._writable else protect)(path)
         for path in interior.shared:
             mount(path, path, flags=BIND | RECURSIVE)
         for path in interior.readonly:

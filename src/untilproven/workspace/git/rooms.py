@@ -53,7 +53,7 @@ def walled(project: Project, private: Path, tree: Path, found: Iterable[str], op
         str(private),
         hidden=tuple(path for path in hidden if path not in given),
         given=given,
-        shown=surroundings.shown(),
+        shown=surroundings.shown(project.root),
         network=openings.check_network,
     )
     passed = openings.variables

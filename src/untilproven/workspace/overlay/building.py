@@ -68,7 +68,7 @@ def _walls(
         hidden=tuple(path for path in hidden if path not in given and not _is_dead_socket(path, layered)),
         shared=_pinned(root, hidden),
         given=given,
-        shown=surroundings.shown(),
+        shown=surroundings.shown(project.root),
         network=openings.network,
     )
 

@@ -1,10 +1,12 @@
 """What a room hides."""
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import untilproven
 from untilproven.store.layout import STATE_DIRECTORY, Project
 from untilproven.store.vouch import user_state
 
@@ -54,11 +56,23 @@ def hidden(project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*places, *_sockets(places))))
 
 
-def shown() -> tuple[str, ...]:
-    """What can be read although it lies in something hidden: how names of hosts are looked up."""
+def shown(root: Path) -> tuple[str, ...]:
+    """What can be read although it lies in something hidden: how names of hosts are looked up; and, where they lie in
+    /tmp, which is another one in a room, this program and what PATH leads to."""
     path = os.path.realpath(_RESOLVER)
     hidden_there = path.startswith(tuple(f"{place}/" for place in _OF_THE_SYSTEM))
-    return (path,) if hidden_there and os.path.isfile(path) else ()  # noqa: PTH113  done for every room
+    resolver = (path,) if hidden_there and os.path.isfile(path) else ()  # noqa: PTH113  done for every room
+    return (*resolver, *_programs_in_tmp(str(root), os.environ.get("PATH", "")))
+
+
+@lru_cache(maxsize=8)
+def _programs_in_tmp(root: str, search: str) -> tuple[str, ...]:
+    places = [sys.prefix, sys.base_prefix, str(Path(untilproven.__file__).parent)]
+    places += [place.removesuffix("/").removesuffix("/bin") for place in search.split(":")]
+    found = (os.path.realpath(place) for place in places if place.startswith("/"))
+    in_tmp = [place for place in dict.fromkeys(found) if place.startswith("/tmp/") and os.path.isdir(place)]  # noqa: PTH112, S108
+    apart = [place for place in in_tmp if not f"{root}/".startswith(f"{place}/") and not place.startswith(f"{root}/")]
+    return tuple(place for place in apart if not any(place.startswith(f"{other}/") for other in apart))
 
 
 @lru_cache(maxsize=8)
