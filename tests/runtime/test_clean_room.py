@@ -1,6 +1,7 @@
 """Work that only looks done: whatever an agent does to tests and around them, a loop does not call it proven."""
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -172,6 +173,7 @@ def test_a_check_script_is_recognised_however_it_is_called(place: Place, line: s
     assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > check.sh", words=words) in {4, 8}
 
 
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
 @pytest.mark.parametrize("work", ["echo > test/test.js", """sed -i 's/"node test.*"/"exit 0"/' package.json"""])
 def test_tests_that_were_never_seen_one_by_one_are_held_to_the_start_too(place: Place, work: str) -> None:
     place.write("package.json", '{"scripts": {"test": "node test/test.js"}}')
