@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -9,8 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from untilproven.workspace.plain import PlainWorkspace
-
-NOBODY = 65534
+from workspace.playing import NOBODY, WHO, Play, played
 
 
 @pytest.fixture
@@ -42,3 +42,18 @@ def as_ordinary_user() -> Iterator[Path]:
             if directory.is_dir() and not directory.is_symlink():
                 directory.chmod(0o755)
         shutil.rmtree(path)
+
+
+@pytest.fixture(params=WHO)
+def play(request: pytest.FixtureRequest) -> Iterator[Play]:
+    """Plays a scene of those beside the test, as root and as an ordinary user."""
+    user = NOBODY if request.param == "as a user" and os.geteuid() == 0 else None
+    base = Path(tempfile.mkdtemp(prefix="ralph-scene-", dir="/var/tmp"))  # what is in /tmp is not seen in a room
+    base.chmod(0o755)
+    if user:
+        os.chown(base, user, user)
+    try:
+        yield lambda file, scene: played(request.path.parent / "scenes" / f"{file}.py", scene, base, user)
+    finally:
+        subprocess.run(["chmod", "-R", "u+rwX", base], check=False, capture_output=True)
+        shutil.rmtree(base)

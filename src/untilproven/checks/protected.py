@@ -1,5 +1,6 @@
 """Which version of which file each pass of the checks sees: the agent's, or the one from before the loop."""
 
+import contextlib
 import posixpath
 import re
 import shlex
@@ -161,14 +162,14 @@ def _roughly(text: str) -> list[tuple[str, ...]]:
     """Pipes, loops and the rest: a command begins behind every operator and every word of the shell's own."""
     reader = shlex.shlex(text, posix=True, punctuation_chars=True)
     commands: list[list[str]] = [[]]
-    try:
+    with contextlib.suppress(
+        ValueError
+    ):  # a quote that is closed on another line of a script: what is before it counts
         for word in reader:
             if word in _SHELL_WORDS or not word.strip("();<>|&{}!"):
                 commands.append([])
             else:
                 commands[-1].append(word)
-    except ValueError:  # a quote that is not closed
-        pass
     return [tuple(words) for words in commands if words]
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.git.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("interrupted"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "interrupted"))
 def test_interrupted(play: Play, scene: str) -> None:
     play("interrupted", scene)

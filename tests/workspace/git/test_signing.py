@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.git.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("signing"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "signing"))
 def test_signing(play: Play, scene: str) -> None:
     play("signing", scene)

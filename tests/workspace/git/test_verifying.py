@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.git.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("verifying"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "verifying"))
 def test_verifying(play: Play, scene: str) -> None:
     play("verifying", scene)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.overlay.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("attacks"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "attacks"))
 def test_attacks(play: Play, scene: str) -> None:
     play("attacks", scene)

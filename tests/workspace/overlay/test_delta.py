@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.overlay.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("delta"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "delta"))
 def test_delta(play: Play, scene: str) -> None:
     play("delta", scene)

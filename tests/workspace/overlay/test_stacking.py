@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.overlay.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("stacking"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "stacking"))
 def test_stacking(play: Play, scene: str) -> None:
     play("stacking", scene)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.overlay.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("view"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "view"))
 def test_view(play: Play, scene: str) -> None:
     play("view", scene)

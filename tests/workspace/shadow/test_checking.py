@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.shadow.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("checking"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "checking"))
 def test_checking(play: Play, scene: str) -> None:
     play("checking", scene)

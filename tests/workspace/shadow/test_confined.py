@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.shadow.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("confined"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "confined"))
 def test_confined(play: Play, scene: str) -> None:
     play("confined", scene)

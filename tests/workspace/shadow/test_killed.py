@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.shadow.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("killed"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "killed"))
 def test_killed(play: Play, scene: str) -> None:
     play("killed", scene)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workspace.shadow.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
 
-@pytest.mark.parametrize("scene", scenes_of("putting_back"))
+@pytest.mark.parametrize("scene", scenes_of(__file__, "putting_back"))
 def test_putting_back(play: Play, scene: str) -> None:
     play("putting_back", scene)

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from workspace.overlay.playing import Play, scenes_of
+from workspace.playing import Play, scenes_of
 
-SCENES = Path(__file__).parent / "scenes"
-ALL = [(file.stem, scene) for file in sorted(SCENES.glob("*.py")) for scene in scenes_of(str(file.with_suffix("")))]
+FILES = sorted(path.stem for path in (Path(__file__).parent / "scenes").glob("*.py"))
 
 
-@pytest.mark.parametrize(("file", "scene"), ALL)
+@pytest.mark.parametrize(("file", "scene"), [(file, scene) for file in FILES for scene in scenes_of(__file__, file)])
 def test_snapshots(play: Play, file: str, scene: str) -> None:
-    play(str(SCENES / file), scene)
+    play(file, scene)
