@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-import untilproven
 from untilproven.store.layout import STATE_DIRECTORY, Project
 from untilproven.store.vouch import user_state
 
@@ -35,6 +34,7 @@ _IN_CONFIG = (
     "git/credentials",
 )
 _OF_THE_SYSTEM = ("/run", "/var/run", "/var/lib/docker", "/var/lib/containerd")
+_PACKAGE = Path(__file__).parents[2]
 _RESOLVER = "/etc/resolv.conf"
 _SOCKETS = Path("/proc/net/unix")
 _PATH_COLUMN = 7
@@ -67,7 +67,7 @@ def shown(root: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _programs_in_tmp(root: str, search: str) -> tuple[str, ...]:
-    places = [sys.prefix, sys.base_prefix, str(Path(untilproven.__file__).parent)]
+    places = [sys.prefix, sys.base_prefix, str(_PACKAGE)]
     places += [place.removesuffix("/").removesuffix("/bin") for place in search.split(":")]
     found = (os.path.realpath(place) for place in places if place.startswith("/"))
     in_tmp = [place for place in dict.fromkeys(found) if place.startswith("/tmp/") and os.path.isdir(place)]  # noqa: PTH112, S108
