@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from support import ralph
-from workspace.git.playing import SCENES
+from workspace.playing import TESTS
 
 STAGE = f"""
 import sys
-sys.path.insert(0, {str(SCENES.parent.parent.parent)!r})
+sys.path.insert(0, {str(TESTS)!r})
 from pathlib import Path
 from workspace.git.scenes.verifying import Proven
 Proven(Path(sys.argv[1]))
