@@ -70,11 +70,6 @@ _MIXED = (
     r"|tsconfig.*\.json|vite\.config\..*|babel\.config\..*|\.babelrc|bunfig\.toml|[jJ]ustfile|Taskfile\.ya?ml"
     r"|rust-toolchain(?:\.toml)?|meson\.build|BUILD(?:\.bazel)?|WORKSPACE|Package\.(?:swift|resolved)|mix\.(?:exs|lock)"
 )
-_NOT_MANIFESTS = (
-    r"(?:GNU)?[mM]akefile|.*\.mk|Rakefile|CMakeLists\.txt|tsconfig.*|vite\.config.*|babel.*|\.babelrc|[jJ]ustfile"
-    r"|Taskfile.*|meson\.build|gradle\.properties|rust-toolchain.*|bunfig\.toml"
-)
-
 _TEST_DIRECTORIES = frozenset(
     {"test", "tests", "__tests__", "__test__", "spec", "__snapshots__", "__mocks__", "testdata", "test_data", "e2e"}
     | {"cypress", "unittests", "unit_tests", "integration_tests", "functional_tests", "test-data", "test-fixtures"}
@@ -107,12 +102,6 @@ def kind_of(
     if kind in {"source", "test"} and is_new and shadows_a_runner(path):
         return "configuration"
     return "script" if kind == "source" and path in scripts else kind
-
-
-def is_manifest(path: str) -> bool:
-    """Whether it says which dependencies there are to be."""
-    name = path.rpartition("/")[2]
-    return _is(_MIXED, name) and not _is(_NOT_MANIFESTS, name)
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from untilproven.checks import line as lines
-from untilproven.checks.kinds import Kind, is_manifest, kind_of
+from untilproven.checks.kinds import Kind, kind_of
 from untilproven.checks.wrappers import base, past_wrappers
 from untilproven.contract import Differs
 from untilproven.process.patterns import matches
@@ -54,11 +54,8 @@ class Views(NamedTuple):
     stays the agent's: a test that fails for want of a fixture or of a marker says nothing about the code."""
     protected: tuple[Protected, ...]
     """What is protected and differs, for the record; what the user allowed is not in it."""
-    new_tests: tuple[str, ...]
     dependencies: tuple[str, ...]
     """Installed files that differ."""
-    manifests: tuple[str, ...]
-    """What says which dependencies there are to be, and differs."""
 
 
 def views_of(
@@ -85,8 +82,8 @@ def views_of(
         if (_is_protected(kind, differing[path]) or path in about_tests) and not is_allowed(path, allow_test_edits)
     )
     edited = [path for path, kind in kinds.items() if kind == "test" and differing[path].is_there]
-    new_tests = tuple(sorted(path for path in edited if not differing[path].was_there))
-    absent = {path for path in new_tests if _is_code(path) and not is_allowed(path, allow_test_edits)}
+    new = [path for path in edited if not differing[path].was_there]
+    absent = {path for path in new if _is_code(path) and not is_allowed(path, allow_test_edits)}
     held = had_tests or any(differing[one.path].was_there for one in protected)
     source = {path for path, kind in kinds.items() if kind in {"source", "script", "ci"}}
     return Views(
@@ -94,9 +91,7 @@ def views_of(
         second=first | absent | {one.path for one in protected} if held and (protected or absent) else None,
         baseline=first | source if edited else None,
         protected=protected,
-        new_tests=new_tests,
         dependencies=tuple(sorted(dependencies)),
-        manifests=tuple(sorted(path for path in differing if kinds[path] == "mixed" and is_manifest(path))),
     )
 
 

@@ -41,6 +41,11 @@ def environment_for_checks(env: Mapping[str, str], root: Path, passed: Collectio
 def _stays_out(name: str) -> bool:
     if name.startswith(_OURS):
         return name != _MARK
+    return is_of_agents(name)
+
+
+def is_of_agents(name: str) -> bool:
+    """Whether a variable belongs to an agent, or to the provider of its model."""
     return name in _NAMED or name.startswith(_OF_AGENTS)
 
 

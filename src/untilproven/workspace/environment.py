@@ -3,6 +3,8 @@
 import os
 from collections.abc import Collection
 
+from untilproven.checks.surroundings import is_of_agents
+
 _REACHES_OUT = frozenset(
     {
         "SSH_AUTH_SOCK",
@@ -25,33 +27,6 @@ _REACHES_OUT = frozenset(
 _SECRET_WORDS = frozenset(
     {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "KEY", "PAT", "DSN"}
 )
-_OF_MODELS = (
-    "ANTHROPIC_",
-    "OPENAI_",
-    "AZURE_OPENAI_",
-    "GEMINI_",
-    "GOOGLE_API_KEY",
-    "GOOGLE_GENAI_",
-    "OPENROUTER_",
-    "MISTRAL_",
-    "CODESTRAL_",
-    "GROQ_",
-    "DEEPSEEK_",
-    "XAI_",
-    "TOGETHER_",
-    "FIREWORKS_",
-    "CEREBRAS_",
-    "COHERE_",
-    "DASHSCOPE_",
-    "QWEN_",
-    "MOONSHOT_",
-    "ZAI_",
-    "CLAUDE_",
-    "CODEX_",
-    "OPENCODE_",
-    "AIDER_",
-    "AWS_BEARER_TOKEN_BEDROCK",
-)
 
 
 def of_agent(passed: Collection[str] = ()) -> dict[str, str]:
@@ -68,9 +43,4 @@ def dropped(passed: Collection[str] = ()) -> tuple[str, ...]:
 def _stays_out(name: str) -> bool:
     if name in _REACHES_OUT:
         return True
-    return not is_of_models(name) and not _SECRET_WORDS.isdisjoint(name.upper().split("_"))
-
-
-def is_of_models(name: str) -> bool:
-    """Whether it belongs to a model's provider, or to an agent."""
-    return name.startswith(_OF_MODELS)
+    return not is_of_agents(name) and not _SECRET_WORDS.isdisjoint(name.upper().split("_"))

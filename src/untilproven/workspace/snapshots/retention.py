@@ -1,7 +1,6 @@
-"""What is dropped in time: discarded iterations, the oldest first. The start and every kept state stay."""
+"""What is dropped when a loop is put away: discarded iterations. The start and every kept state stay."""
 
 import contextlib
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +17,8 @@ class Pruned(NamedTuple):
     """In bytes."""
 
 
-def prune(root: Path, loop_id: str, *, keep: int = 0, older_than: float = 0.0) -> Pruned:
-    """Drop the snapshots of discarded iterations, but for the newest `keep` and those younger than so many seconds."""
+def prune(root: Path, loop_id: str) -> Pruned:
+    """Drop the snapshots of discarded iterations."""
     snapshots = Snapshots(root, loop_id)
     if not snapshots.names:
         return Pruned(0, 0)
@@ -27,19 +26,16 @@ def prune(root: Path, loop_id: str, *, keep: int = 0, older_than: float = 0.0) -
     place.hold()
     try:
         discarded = [name for name in Snapshots(root, loop_id).names if not name.is_applied]
-        limit = time.time() - older_than
-        dropped = size = 0
-        for name in discarded[: len(discarded) - keep]:
+        size = 0
+        for name in discarded:
             path = snapshots.path / str(name)
             found = path.stat()
-            if found.st_mtime <= limit:
-                path.unlink()
-                dropped += 1
-                size += found.st_size if found.st_nlink == 1 else 0
-        if dropped:
+            path.unlink()
+            size += found.st_size if found.st_nlink == 1 else 0
+        if discarded:
             with contextlib.suppress(Damaged):  # of what cannot be read, it is not known what it needs
                 size += _sweep(Snapshots(root, loop_id))
-        return Pruned(dropped, size)
+        return Pruned(len(discarded), size)
     finally:
         place.leave()
 
