@@ -100,6 +100,9 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     """What was refused, neutralised or could not be seen; for the record and the user."""
 
 
+When = Literal["start", "before", "now"]
+
+
 class Differs(NamedTuple):
     """One path then and now."""
 
@@ -145,6 +148,10 @@ class Workspace(Protocol):
     def delta(self) -> Delta:
         """What has changed since the room was opened."""
 
+    def read(self, path: str, when: When, limit: int) -> bytes | None:
+        """What a regular file says in the candidate (`now`), said before this iteration, or when the loop began; None
+        if there is none, if it is larger than that, or if that is not known."""
+
     def since_start(self) -> Mapping[str, Differs]:
         """Every path at which the candidate differs from the tree as it was when the loop began."""
 
@@ -167,6 +174,14 @@ class Workspace(Protocol):
 
     def discard(self, iteration: int) -> None:
         """Take the iteration's changes back, where that is possible."""
+
+    def park(self, iteration: int) -> None:
+        """Hold the iteration's changes back until somebody has decided: the tree is without them, and they can still
+        become part of it."""
+
+    def bring_back(self, iteration: int) -> tuple[Conflict, ...]:
+        """Make the tree what it was after this iteration, whatever has become of it; where the user changed the same
+        since, theirs stays and is returned."""
 
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
         """At the start of a process: bring to its end what another was killed in. `kept` is the iteration that was

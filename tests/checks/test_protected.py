@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilproven.checks.kinds import kind_of
+from untilproven.guard.kinds import kind_of
 from untilproven.checks.protected import Protected, Views, scripts_in, views_of
 from untilproven.contract import Differs
 

@@ -15,7 +15,17 @@ from untilproven.core.decide import Wish, decide
 from untilproven.model import commands, events, wire
 from untilproven.model.commands import Move
 from untilproven.model.fields import PauseReason
-from untilproven.model.iteration import Blocked, Complete, Continue, Failed, Fate, FileChange, IterationResult, Usage
+from untilproven.model.iteration import (
+    Blocked,
+    Complete,
+    Continue,
+    Failed,
+    Fate,
+    FileChange,
+    Finding,
+    IterationResult,
+    Usage,
+)
 from untilproven.model.persistence import TestResults
 from untilproven.model.plan import Allowance, Plan, PlannedCheck
 from untilproven.model.state import LoopState, ProcessIdentity
@@ -84,6 +94,13 @@ class Play:
     def worked(
         self, number: int = 1, *, tree: str = "t1", result: IterationResult | None = None, **more: Any
     ) -> "Play":
+        """Nothing was found in it."""
+        self.observed(number, tree=tree, result=result, **more)
+        return self.judged(number) if tree != "t0" else self
+
+    def observed(
+        self, number: int = 1, *, tree: str = "t1", result: IterationResult | None = None, **more: Any
+    ) -> "Play":
         delta = (FileChange(path="a", change="modified"),) if tree != "t0" else ()
         return self.happens(
             events.IterationStarted(iteration=number, tree="t0"),
@@ -91,6 +108,10 @@ class Play:
                 iteration=number, delta=delta, tree=tree, result=result or Continue(reason="exit 0"), **more
             ),
         )
+
+    def judged(self, number: int, *found: Finding) -> "Play":
+        findings = [events.GuardFinding(iteration=number, finding=one) for one in found]
+        return self.happens(*findings, events.GuardFinished(iteration=number, files=1, duration_seconds=0.01))
 
     def iterated(self, number: int = 1, *, passed: bool = False, tree: str = "t1", **more: Any) -> "Play":
         self.worked(number, tree=tree, **more).checked(number, passed=passed)

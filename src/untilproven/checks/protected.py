@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from untilproven.checks import line as lines
-from untilproven.checks.kinds import Kind, kind_of
+from untilproven.guard.kinds import Kind, kind_of
 from untilproven.checks.wrappers import base, past_wrappers
 from untilproven.contract import Differs
 from untilproven.process.patterns import matches

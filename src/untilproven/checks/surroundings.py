@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from untilproven.checks.kinds import is_dependency
+from untilproven.guard.kinds import is_dependency
 
 _OF_AGENTS = (
     *("AIDER_", "AMP_", "ANTHROPIC_", "AZURE_OPENAI_", "CEREBRAS_", "CLAUDE_", "CODESTRAL_", "CODEX_", "COHERE_"),

@@ -11,10 +11,11 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from untilproven.core import stuck
+from untilproven.core import quality, stuck
 from untilproven.core.text import cut
 from untilproven.model import events
-from untilproven.model.iteration import Failed, Fate
+from untilproven.model.fields import Decision
+from untilproven.model.iteration import Failed, Fate, Finding
 from untilproven.model.plan import Plan
 from untilproven.model.status import Status
 
@@ -25,6 +26,7 @@ TOLD_BYTES = 8192
 """How much of what a check printed is told to the agent."""
 
 Checks = dict[str, events.CheckFinished]
+_NAMED = 5
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
@@ -33,7 +35,12 @@ class Lap(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     observed: events.IterationObserved | None = None
+    judged: bool = False
+    """The guard has looked at what it changed."""
+    findings: tuple[Finding, ...] = ()
+    """What the guard saw that somebody has not accepted."""
     checks: Checks = {}
+    score: float | None = None
     finished: events.IterationFinished | None = None
 
 
@@ -68,13 +75,31 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     """What a human has to decide before the loop goes on."""
     discarded: str = ""
     """Why the iteration before was thrown away, until the agent has been told."""
+    refusals: tuple[str, ...] = ()
+    """What the guard refused in the iterations before, one after the other, each by the kind of it."""
+    approved: int = 0
+    """An iteration that was held back and that a human has accepted; it has yet to become part of the tree."""
+    accepted: frozenset[str] = frozenset()
+    """Findings that a human has accepted, by their ids."""
+    noticed: frozenset[str] = frozenset()
+    """Findings that are on the record, by their ids."""
+    scores: tuple[quality.Scored, ...] = ()
+    """Of the iterations that were kept and for which there is evidence."""
 
     @property
     def stuck(self) -> stuck.Verdict | None:
         return stuck.verdict(self.start_tree, self.steps)
 
+    @property
+    def plateau(self) -> bool:
+        return quality.on_plateau(self.scores)
 
-def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901  one case for each kind of event
+    @property
+    def clean_gains(self) -> int:
+        return quality.gains_in_a_row(self.scores)
+
+
+def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901, PLR0912  one case for each kind of event
     """What is known after this event."""
     match event:
         case events.LoopStarted():
@@ -95,6 +120,14 @@ def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901  o
         case events.LoopAdopted():
             why = "the runner was killed while you worked" if course.lap else course.discarded
             return replace(course, lap=None, discarded=why, touched=course.touched or course.lap is not None)
+        case events.QualityScored():
+            return replace(course, lap=replace(course.lap, score=event.score)) if course.lap else course
+        case events.GuardFinding():
+            return _found(course, event)
+        case events.GuardFinished():
+            return replace(course, lap=replace(course.lap, judged=True)) if course.lap else course
+        case events.TreeRestored():
+            return _restored(course, event)
         case events.WorkCommitted():
             return replace(course, committed=True)
         case events.TreeChanged():
@@ -102,7 +135,7 @@ def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901  o
         case events.GateOpened():
             return _opened(course, event)
         case events.GateDecided():
-            return replace(course, gate=None)
+            return _decided(course, event)
         case events.StatusChanged(to=Status.RUNNING):
             return _resumed(course)
     return course
@@ -153,7 +186,9 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         limited=course.limited + 1 if lap.observed and lap.observed.usage_limit else 0,
         costs=(*course.costs, cost)[-REMEMBERED:] if cost is not UNSET else course.costs,
         steps=(*course.steps, _step(course, lap))[-REMEMBERED:] if event.counted else course.steps,
-        discarded=_why_discarded(lap) if event.fate is Fate.DISCARDED else "",
+        discarded=_why_discarded(lap) if event.fate is not Fate.KEPT else "",
+        scores=_scores(course, lap),
+        refusals=(*course.refusals, refused)[-REMEMBERED:] if (refused := _refused(lap)) else (),
     )
 
 
@@ -177,7 +212,61 @@ def _fingerprint(lap: Lap) -> str:
     return blake2b(_VARYING.sub("0", said).encode(), digest_size=8).hexdigest() if said else ""
 
 
+def _scores(course: Course, lap: Lap) -> tuple[quality.Scored, ...]:
+    if lap.score is None or lap.finished is None or lap.finished.fate is not Fate.KEPT:
+        return course.scores
+    best = quality.best(course.scores)
+    kept = course.scores[-REMEMBERED:]
+    scored = quality.Scored(lap.number, lap.score, clean=not lap.findings)
+    return (*([best] if best and best not in kept else []), *kept, scored)
+
+
+def _found(course: Course, event: events.GuardFinding) -> Course:
+    course = replace(course, noticed=course.noticed | {id_of(event.finding)})
+    if course.lap is None or id_of(event.finding) in course.accepted:
+        return course
+    return replace(course, lap=replace(course.lap, findings=(*course.lap.findings, event.finding)))
+
+
+def id_of(finding: Finding) -> str:
+    return str((finding.details or {}).get("id", finding.pattern_id))
+
+
+def _refused(lap: Lap) -> str:
+    """What the guard refused, so that the same can be told from something else; empty if nothing."""
+    return ", ".join(sorted({finding.pattern_id for finding in lap.findings if finding.blocking}))
+
+
+def _decided(course: Course, event: events.GateDecided) -> Course:
+    """An iteration that was held back becomes part of the tree, or the agent is told why it does not."""
+    gate, last = course.gate, course.last
+    course = replace(course, gate=None)
+    if gate is None or last is None or gate.kind not in {events.DESTRUCTIVE, events.RECOVERY}:
+        return course
+    if event.decision is Decision.APPROVE:
+        accepted = course.accepted | {id_of(finding) for finding in last.findings}
+        return replace(course, approved=last.number, accepted=accepted, refusals=())
+    return replace(course, pardoned=True)
+
+
+def _restored(course: Course, event: events.TreeRestored) -> Course:
+    """What was held back is part of the tree now; no check has seen it there."""
+    last = course.last
+    if last is None or last.number != event.iteration or last.finished is None or last.observed is None:
+        return replace(course, approved=0)
+    kept = replace(
+        last,
+        findings=(),
+        checks={},
+        finished=replace(last.finished, fate=Fate.KEPT),
+        observed=replace(last.observed, tree=event.tree),
+    )
+    return replace(course, approved=0, moved=True, touched=True, discarded="", last=kept)
+
+
 def _why_discarded(lap: Lap) -> str:
+    if blocking := [finding for finding in lap.findings if finding.blocking]:
+        return "; ".join(finding.message or finding.pattern_name for finding in blocking[:_NAMED])
     if lap.finished and isinstance(lap.finished.result, Failed):
         return f"you ended with an error: {lap.finished.result.error}"
     return "it was stopped at once"

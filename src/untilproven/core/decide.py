@@ -7,14 +7,15 @@ from typing import Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from untilproven.core import limits, verdict
+from untilproven.core import limits, quality, reinforcement, verdict
 from untilproven.core.course import Course, Lap
 from untilproven.core.ending import CONSEQUENCES, Consequence, Ending, ending
-from untilproven.core.gates import permission_gate
+from untilproven.core.gates import destructive_gate, permission_gate, recovery_gate
 from untilproven.model import commands, events
 from untilproven.model.commands import Move
-from untilproven.model.fields import PauseReason
+from untilproven.model.fields import Decision, PauseReason
 from untilproven.model.iteration import Blocked, Continue, Failed, Fate, IterationResult, Usage
 from untilproven.model.persistence import TestResults
 from untilproven.model.plan import Allowance
@@ -31,7 +32,10 @@ LIMITED = 5
 INSISTED = 2
 """How many times in a row work may need what was to stay as it was before a human is asked: the agent is told once."""
 
-UNPROVEN, LIMIT, AGENT, WAITING = 1, 4, 6, 8
+REFUSED = 3
+"""How many times in a row dishonest work is refused and the agent told, before a human is asked."""
+
+UNPROVEN, LIMIT, DISHONEST, AGENT, WAITING = 1, 4, 5, 6, 8
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +69,8 @@ def _paused(state: LoopState, wish: Wish) -> Move:
 
 def _during(state: LoopState, course: Course, lap: Lap, wish: Wish) -> Move:
     """The agent has ended: check what is to be checked, then settle what becomes of its work."""
+    if not lap.judged and _is_to_be_judged(lap):
+        return Move(commands.Judge(iteration=lap.number))
     consequence = CONSEQUENCES[how_it_ended(lap)]
     left = verdict.wanted(course.plan, lap.checks)
     if not consequence.checked or not left or _stopped(state, course, lap):
@@ -72,6 +78,11 @@ def _during(state: LoopState, course: Course, lap: Lap, wish: Wish) -> Move:
     if wish.now:
         return _settled(course, lap, CONSEQUENCES[Ending.INTERRUPTED])
     return Move(commands.RunChecks(iteration=lap.number, checks=left))
+
+
+def _is_to_be_judged(lap: Lap) -> bool:
+    """Work that may be kept, if there is any."""
+    return bool(lap.observed and lap.observed.delta) and CONSEQUENCES[how_it_ended(lap)].fate is Fate.KEPT
 
 
 def _stopped(state: LoopState, course: Course, lap: Lap) -> bool:
@@ -85,6 +96,7 @@ def how_it_ended(lap: Lap) -> Ending:
         return Ending.INTERRUPTED
     return ending(
         seen.result or Continue(reason=""),
+        lap.findings,
         interrupted=bool(seen.interrupted),
         cut=bool(seen.cut),
         usage_limit=bool(seen.usage_limit),
@@ -103,7 +115,9 @@ def _settled(course: Course, lap: Lap, consequence: Consequence) -> Move:
         usage=(seen.usage or Usage()) if seen else Usage(),
     )
     command: commands.Command
-    if consequence.fate is Fate.KEPT:
+    if consequence.fate is Fate.PARKED and course.plan.on_gate == "reject":
+        finished, command = replace(finished, fate=Fate.DISCARDED), commands.RollBack(iteration=lap.number)
+    elif consequence.fate is Fate.KEPT:
         command = commands.Keep(iteration=lap.number)
     elif consequence.fate is Fate.PARKED:
         command = commands.Park(iteration=lap.number)
@@ -146,6 +160,8 @@ def _between(state: LoopState, course: Course, wish: Wish) -> Move:
     """No iteration is under way: end, wait, or begin the next."""
     if wish.do == "abort":
         return _aborted(Status.ABORTED)
+    if course.approved:
+        return Move(commands.BringBack(iteration=course.approved))
     if course.gate:
         return Move(commands.Pause(reason=PauseReason.GATE, words=course.gate.message))
     done = _completed(course)
@@ -153,7 +169,7 @@ def _between(state: LoopState, course: Course, wish: Wish) -> Move:
         return done
     if wish.do == "pause":
         return Move(commands.Pause(reason=PauseReason.USER, words="paused by the user"))
-    return _controlled(state, course) or _halted(state, course) or _limited(state, course) or _next(state)
+    return _controlled(state, course) or _halted(state, course) or _limited(state, course) or _next(state, course)
 
 
 def _completed(course: Course) -> Move | None:
@@ -198,15 +214,43 @@ def _halted(state: LoopState, course: Course) -> Move | None:
         return _failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
     if (course.pardoned or course.moved) and (again := _checked_again(course, last)):
         return again
-    return None if course.pardoned else _left_open(course, last, last.observed)
+    return None if course.pardoned else _left_open(state, course, last, last.observed)
 
 
-def _left_open(course: Course, last: Lap, observed: events.IterationObserved) -> Move | None:
+def _held_back(course: Course, last: Lap, how: Ending) -> events.GateOpened | None:
+    """At once if it is grave; else when the agent was told often enough, or does the same although it was told."""
+    if how is Ending.GRAVE_FINDING:
+        return destructive_gate(last.number, last.findings)
+    refusals = course.refusals
+    if len(refusals) >= REFUSED:
+        return recovery_gate(last.number, last.findings, f"refused {len(refusals)} times in a row")
+    if len(refusals) > 1 and refusals[-1] == refusals[-2]:
+        return recovery_gate(last.number, last.findings, "the same again, although the agent was told")
+    return None
+
+
+def _at_gate(state: LoopState, course: Course, gate: events.GateOpened) -> Move:
+    """Somebody is waited for, unless the user has said beforehand what is to be done."""
+    if course.plan.on_gate == "wait":
+        return Move(commands.Pause(reason=PauseReason.GATE, words=gate.message), (gate,))
+    if len(course.refusals) >= REFUSED:
+        told = f"dishonest work was refused {len(course.refusals)} times in a row: {course.refusals[-1]}"
+        return _failed(told, DISHONEST, gate, _by_policy(gate))
+    return _next(state, course, gate, _by_policy(gate))
+
+
+def _by_policy(gate: events.GateOpened) -> events.GateDecided:
+    return events.GateDecided(gate_id=gate.gate_id, decision=Decision.REJECT, by="policy", why="--on-gate reject")
+
+
+def _left_open(state: LoopState, course: Course, last: Lap, observed: events.IterationObserved) -> Move | None:
     """What only a human, or time, can see to."""
     if course.insisted >= INSISTED:
         gate = permission_gate(last.number, last.checks.values())
         return Move(commands.Pause(reason=PauseReason.GATE, words=gate.message), (gate,))
     how = how_it_ended(last)
+    if how in {Ending.GRAVE_FINDING, Ending.BLOCKING_FINDING} and (held := _held_back(course, last, how)):
+        return _at_gate(state, course, held)
     if how is Ending.BLOCKED and isinstance(observed.result, Blocked):
         return Move(commands.Pause(reason=PauseReason.BLOCKED, words=observed.result.blocker))
     if how is Ending.USAGE_LIMIT:
@@ -236,11 +280,21 @@ def _limited(state: LoopState, course: Course) -> Move | None:
     )
     if stop is None:
         return None
-    return _failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
+    ended = _failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
+    return Move(replace(ended.command, best=better), ended.events) if (better := _better(course)) else ended
 
 
-def _next(state: LoopState) -> Move:
-    return Move(commands.RunAgent(iteration=state.iteration + 1))
+def _better(course: Course) -> int | None:
+    """The iteration that is to be delivered, if the last one was clearly worse."""
+    best = quality.best(course.scores)
+    if best is None or course.plan.sandbox == "none" or not quality.is_worse(course.scores[-1], best):
+        return None
+    return best.iteration
+
+
+def _next(state: LoopState, course: Course, *before: events.Event) -> Move:
+    change = reinforcement.due(state, course)
+    return Move(commands.RunAgent(iteration=state.iteration + 1), (*before, *([change] if change else [])))
 
 
 def _failed(reason: str, exit_code: int, *before: events.Event) -> Move:

@@ -4,8 +4,10 @@ import shlex
 from collections.abc import Iterable
 
 from untilproven.contract import Conflict
+from untilproven.core.course import id_of
 from untilproven.core.text import text
-from untilproven.model.events import CONFLICT, CheckFinished, GateOpened
+from untilproven.model.events import CONFLICT, DESTRUCTIVE, RECOVERY, CheckFinished, GateOpened
+from untilproven.model.iteration import Finding
 
 _NAMED = 3
 _INSTALLED = frozenset({".venv", "venv", "env", "node_modules", "vendor", ".tox"})
@@ -45,6 +47,29 @@ def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpen
         f" {' '.join(_accepting(paths))}",
         iteration=iteration,
         data={"paths": list(paths)},
+    )
+
+
+def destructive_gate(iteration: int, findings: Iterable[Finding]) -> GateOpened:
+    """The guard saw something that only a human can let through."""
+    return _held_back(DESTRUCTIVE, iteration, tuple(findings), "")
+
+
+def recovery_gate(iteration: int, findings: Iterable[Finding], why: str) -> GateOpened:
+    """The agent was told, and it did not help."""
+    return _held_back(RECOVERY, iteration, tuple(findings), f" ({why})")
+
+
+def _held_back(kind: str, iteration: int, findings: tuple[Finding, ...], why: str) -> GateOpened:
+    blocking = tuple(finding for finding in findings if finding.blocking)
+    said = _named(tuple(finding.message or finding.pattern_name for finding in blocking))
+    return GateOpened(
+        gate_id=f"{kind}-{iteration}",
+        kind=kind,
+        message=f"iteration {iteration} is held back{why}: {said}; look: ralph diff LOOP {iteration}; decide:"
+        " ralph gate approve LOOP, or ralph gate reject LOOP",
+        iteration=iteration,
+        data={"findings": [id_of(finding) for finding in blocking]},
     )
 
 

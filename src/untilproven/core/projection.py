@@ -14,7 +14,7 @@ from untilproven.core.transition import move
 from untilproven.errors import Damaged, IllegalTransition
 from untilproven.model import events, wire
 from untilproven.model.iteration import Failed, Usage
-from untilproven.model.persistence import DetectedPattern
+from untilproven.model.persistence import DetectedPattern, RecoveryOutcome
 from untilproven.model.state import ErrorContext, LoopMetrics, LoopState, ProgressTracking, Totals
 from untilproven.model.status import TERMINAL, Status
 
@@ -180,6 +180,27 @@ def _recovery(state: LoopState, event: events.RecoveryStep, _: events.Header) ->
     return persistence.appended(state, "recovery_history", event.attempt)
 
 
+def _gate_opened(state: LoopState, event: events.GateOpened, _: events.Header) -> LoopState:
+    if event.kind not in {events.DESTRUCTIVE, events.RECOVERY}:
+        return state
+    return _regressed(state, event.iteration, human_gate_invoked=True, recovery_outcome=RecoveryOutcome.ESCALATED)
+
+
+def _gate_decided(state: LoopState, event: events.GateDecided, _: events.Header) -> LoopState:
+    """What a policy or a deadline decides is no decision of a human."""
+    kind, _dash, iteration = event.gate_id.rpartition("-")
+    if kind not in {events.DESTRUCTIVE, events.RECOVERY} or event.by != "human":
+        return state
+    return _regressed(state, int(iteration), human_decision=event.decision)
+
+
+def _regressed(state: LoopState, iteration: int, **changes: Any) -> LoopState:
+    """What is known of the regressions of an iteration by now."""
+    known = state.regression_events or ()
+    changed = tuple(replace(one, **changes) if one.iteration == iteration else one for one in known)
+    return replace(state, regression_events=changed) if known else state
+
+
 def _reinforcement(state: LoopState, event: events.ReinforcementChanged, header: events.Header) -> LoopState:
     return persistence.reinforced(state, event.to_level, event.reason, iteration=event.iteration, at=header.ts)
 
@@ -243,14 +264,16 @@ _HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]]
     events.AgentEvent: _unchanged,
     events.IterationObserved: _observed,
     events.GuardFinding: _finding,
+    events.GuardFinished: _unchanged,
+    events.TreeRestored: _unchanged,
     events.CheckFinished: _check,
     events.QualityScored: _unchanged,
     events.IterationFinished: _iteration_finished,
     events.CheckpointWritten: _checkpoint,
-    events.GateOpened: _unchanged,
+    events.GateOpened: _gate_opened,
     events.TreeChanged: _unchanged,
     events.WorkCommitted: _unchanged,
-    events.GateDecided: _unchanged,
+    events.GateDecided: _gate_decided,
     events.RecoveryStep: _recovery,
     events.ReinforcementChanged: _reinforcement,
     events.LimitReached: _unchanged,

@@ -41,6 +41,8 @@ class Briefing(msgspec.Struct, frozen=True, kw_only=True):
     reports: tuple[CheckReport, ...] = ()
     notes: tuple[str, ...] = ()
     """What the runner has to say: a rollback, a refused claim, a limit that is near."""
+    reminders: tuple[str, ...] = ()
+    """What the agent is reminded of, more firmly as a loop goes on."""
     learnings: tuple[str, ...] = ()
 
 
@@ -88,6 +90,8 @@ def _index(briefing: Briefing) -> list[str]:
 
 def _happened(briefing: Briefing) -> list[str]:
     parts = []
+    if briefing.reminders:
+        parts.append("# What counts\n\n" + "\n".join(f"- {reminder}" for reminder in briefing.reminders))
     if briefing.notes:
         parts.append("# From the runner\n\n" + "\n".join(f"- {note}" for note in briefing.notes))
     failed = [report for report in briefing.reports if not report.passed]

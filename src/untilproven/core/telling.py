@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from untilproven.core import verdict
+from untilproven.core import recovery, reinforcement, verdict
 from untilproven.core.course import Course, Lap
 from untilproven.core.prompt import Briefing, CheckReport
 from untilproven.core.stuck import Verdict
 from untilproven.model.events import CheckFinished
+from untilproven.model.persistence import Reinforcement
 from untilproven.model.state import LoopState
 
 _STUCK = {
@@ -40,6 +41,7 @@ def briefing(
         index=index,
         reports=_reports(course),
         notes=(*_notes(course, can_discard=can_discard), *advice),
+        reminders=reinforcement.REMINDERS[state.reinforcement_level or Reinforcement.OFF],
     )
 
 
@@ -64,6 +66,8 @@ def _notes(course: Course, *, can_discard: bool) -> list[str]:
     if course.discarded:
         what = "has been taken back" if can_discard else "is still in the tree: nothing could be taken back"
         notes.append(f"The iteration before was thrown away, because {course.discarded}. What it changed {what}.")
+        if last and any(finding.blocking for finding in last.findings):
+            notes.append(recovery.diagnose(last.findings).advice)
     elif last and last.observed and last.observed.cut:
         notes.append(f"The iteration before was stopped: {_CUT.get(last.observed.cut, 'a limit was reached')}.")
     if last and not course.discarded:

@@ -18,6 +18,12 @@ class RunAgent(_Command, frozen=True, kw_only=True, tag="run_agent"):
     iteration: Ordinal
 
 
+class Judge(_Command, frozen=True, kw_only=True, tag="judge"):
+    """Compare what the iteration left with the tree as it was; the driver says what was found."""
+
+    iteration: Ordinal
+
+
 class RunChecks(_Command, frozen=True, kw_only=True, tag="run_checks"):
     """Run these checks on the tree as it is; `iteration` is 0 for the control."""
 
@@ -37,6 +43,12 @@ class RollBack(_Command, frozen=True, kw_only=True, tag="roll_back"):
     iteration: Ordinal
 
 
+class BringBack(_Command, frozen=True, kw_only=True, tag="bring_back"):
+    """Make the tree again what it was after this iteration."""
+
+    iteration: Ordinal
+
+
 class Deliver(_Command, frozen=True, kw_only=True, tag="deliver"):
     """The work is done: put it in place, write the receipt, complete."""
 
@@ -52,12 +64,14 @@ class SleepUntil(_Command, frozen=True, kw_only=True, tag="sleep_until"):
 
 
 class Finish(_Command, frozen=True, kw_only=True, tag="finish"):
-    """End without success; `error` is what went wrong, where it was an error."""
+    """End without success; `error` is what went wrong, where it was an error. `best` is an iteration that was better
+    than what is in place, and is to be there instead."""
 
     status: Status
     reason: str
     exit_code: Count
     error: str | UnsetType = UNSET
+    best: Ordinal | UnsetType = UNSET
 
 
 class Leave(_Command, frozen=True, kw_only=True, tag="leave"):
@@ -66,7 +80,20 @@ class Leave(_Command, frozen=True, kw_only=True, tag="leave"):
     exit_code: Count
 
 
-Command = RunAgent | RunChecks | Keep | Park | RollBack | Deliver | Pause | SleepUntil | Finish | Leave
+Command = (
+    RunAgent
+    | Judge
+    | RunChecks
+    | Keep
+    | Park
+    | RollBack
+    | BringBack
+    | Deliver
+    | Pause
+    | SleepUntil
+    | Finish
+    | Leave
+)
 
 
 class Move(msgspec.Struct, frozen=True):

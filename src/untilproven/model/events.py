@@ -111,6 +111,25 @@ class GuardFinding(_Event, frozen=True, kw_only=True, tag="guard.finding"):
     regression: RegressionEvent | UnsetType = UNSET
 
 
+class GuardFinished(_Event, frozen=True, kw_only=True, tag="guard.finished"):
+    """Everything that the iteration changed has been compared with what it was; findings come before it."""
+
+    iteration: Ordinal
+    files: Count
+    duration_seconds: float
+    not_analysed: tuple[str, ...] = ()
+    """Files whose inside was not looked at, with the reason."""
+    skipped: str | UnsetType = UNSET
+    """Why nothing was compared."""
+
+
+class TreeRestored(_Event, frozen=True, kw_only=True, tag="tree.restored"):
+    """The tree is again what it was after an iteration: a human accepted it, or it was the best."""
+
+    iteration: Ordinal
+    tree: str
+
+
 class TreeChanged(_Event, frozen=True, kw_only=True, tag="tree.changed"):
     """Somebody else changed the tree after the checks of this iteration had seen it."""
 
@@ -176,6 +195,10 @@ class CheckpointWritten(_Event, frozen=True, kw_only=True, tag="checkpoint.writt
 
 CONFLICT = "conflict"
 """The kind of gate that opens where the user and the agent changed the same file."""
+
+DESTRUCTIVE, RECOVERY = "destructive", "recovery"
+"""The kinds of gates at which an iteration is held back: for what the guard saw in it, or because telling the agent did
+not help."""
 
 
 class GateOpened(_Event, frozen=True, kw_only=True, tag="gate.opened"):
@@ -280,6 +303,8 @@ Event = (
     | AgentEvent
     | IterationObserved
     | GuardFinding
+    | GuardFinished
+    | TreeRestored
     | TreeChanged
     | CheckFinished
     | QualityScored

@@ -43,6 +43,8 @@ class Plan(Record, frozen=True, kw_only=True):
     """The names of those that did not, when the loop was started."""
     commit: bool = False
     new_branch: bool = False
+    on_gate: Literal["wait", "reject"] = "wait"
+    """What happens at a gate where work is held back: somebody is waited for, or it is refused."""
     hooks: dict[str, str] | UnsetType = UNSET
     """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
     check_timeout_seconds: float | UnsetType = UNSET

@@ -90,6 +90,7 @@ class Driver:
         """Until nothing is left to do; returns the exit code."""
         last = self.course.last
         kept = last.number if last and last.finished and last.finished.fate is Fate.KEPT else None
+        kept = self.course.approved or kept
         self._open_gate(kept or 0, self.cast.workspace.recover(kept))
         if self.course.last is None and not self.course.control:
             self.cast.hooks.on_task_start(self.hooks_task)
@@ -137,18 +138,28 @@ class Driver:
                 watcher.noted(_ANSWERS[wish.do, wish.now])
         return Stop(wish.do, now=wish.do == "abort") if wish.now else None
 
-    def _carry_out(self, move: commands.Move) -> int | None:
+    def _carry_out(self, move: commands.Move) -> int | None:  # noqa: C901  one case for each command
         match move.command:
             case commands.RunAgent(iteration=number):
+                self._happened(move.events)
                 attempt.run(self, number)
+            case commands.Judge(iteration=number):
+                from untilproven.runtime import judging  # noqa: PLC0415  not loaded before the agent's first turn
+
+                judging.run(self, number)
             case commands.RunChecks(iteration=number, checks=names):
                 checking.run(self, number, names)
             case commands.Keep(iteration=number):
                 self._settle(move.events)
                 self._open_gate(number, self.cast.workspace.keep(number))
-            case commands.RollBack(iteration=number) | commands.Park(iteration=number):
+            case commands.RollBack(iteration=number):
                 self._settle(move.events)
                 self.cast.workspace.discard(number)
+            case commands.Park(iteration=number):
+                self._settle(move.events)
+                self.cast.workspace.park(number)
+            case commands.BringBack(iteration=number):
+                self._bring_back(number)
             case commands.Deliver() | commands.Finish():
                 return self._end(move)
             case commands.Pause():
@@ -158,6 +169,24 @@ class Driver:
             case commands.Leave(exit_code=code):
                 return code
         return None
+
+    def _bring_back(self, number: int) -> None:
+        """What was held back, or was better than what came after it, is part of the tree again."""
+        conflicts = self.cast.workspace.bring_back(number)
+        self.record(events.TreeRestored(iteration=number, tree=self.cast.workspace.tree(fresh=True)), durable=True)
+        self._open_gate(number, conflicts)
+
+    def _happened(self, happened: tuple[events.Event, ...]) -> None:
+        """What comes before a step, and what follows from it for a recovery that is under way."""
+        if happened:
+            self.record(*happened)
+            self._recover(happened)
+
+    def _recover(self, happened: tuple[events.Event, ...]) -> None:
+        from untilproven.runtime.recovering import steps  # noqa: PLC0415  not loaded before the agent's first turn
+
+        if following := steps(self.state, self.course, happened, clock.now()):
+            self.record(*following)
 
     def _moved(self) -> bool:
         """Whether somebody changed the tree after the checks had seen it; then they are run once more."""
@@ -210,6 +239,8 @@ class Driver:
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
 
         if isinstance(move.command, commands.Finish):
+            if move.command.best and not self.cast.workspace.undelivered:
+                self._bring_back(move.command.best)
             return closing.finish(self, move.command, move.events)
         return closing.deliver(self, move.events)
 
@@ -228,6 +259,7 @@ class Driver:
         for event in happened:
             if isinstance(event, events.IterationFinished):
                 self.cast.hooks.on_iteration_end(self.hooks_task, event.iteration, event.result)
+        self._recover(happened)
         self._look_for_anomalies()
 
     def _estimated(self, event: events.Event) -> events.Event:
@@ -252,8 +284,7 @@ class Driver:
         self._reported = stuck
 
     def _pause(self, command: commands.Pause, happened: tuple[events.Event, ...]) -> None:
-        if happened:
-            self.record(*happened)
+        self._happened(happened)
         resume_at = command.resume_at
         if resume_at and self.course.limited > 1:
             # It did not help to wait until then, so we wait longer each time.

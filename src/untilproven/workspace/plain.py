@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Ran, Room, Supervision
+from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Ran, Room, Supervision, When
+from untilproven.process import beneath
 from untilproven.process.room import DirectoryRoom
 from untilproven.workspace.entry import Note
 from untilproven.workspace.manifest import Manifest, compare
@@ -61,6 +62,10 @@ class PlainWorkspace:
         self._told |= new
         return Delta(tree=after.tree, changes=changes, notes=told(new))
 
+    def read(self, path: str, when: When, limit: int) -> bytes | None:
+        """Of the tree as it was nothing is kept."""
+        return beneath.read(self._root, PurePosixPath(path), limit) if when == "now" else None
+
     def since_start(self) -> Mapping[str, Differs]:
         """Not known: of the tree as it was nothing is kept."""
         return {}
@@ -74,6 +79,13 @@ class PlainWorkspace:
 
     def deliver(self) -> tuple[Conflict, ...]:
         """It is there."""
+        return ()
+
+    def park(self, iteration: int) -> None:
+        """Nothing can be held back."""
+
+    def bring_back(self, iteration: int) -> tuple[Conflict, ...]:  # noqa: ARG002  there is only the tree as it is
+        """What an iteration left is still in the tree."""
         return ()
 
     def discard(self, iteration: int) -> None:

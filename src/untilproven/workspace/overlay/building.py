@@ -9,7 +9,7 @@ from untilproven.process.walls import Layer, Walls
 from untilproven.store.layout import Project
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
-from untilproven.workspace.overlay.place import Place
+from untilproven.workspace.overlay.place import Place, make_layer, make_temporary
 from untilproven.workspace.overlay.repository import Repository
 
 CLOSED = Openings()
@@ -25,13 +25,16 @@ def for_agent(
     layers = []
     home = surroundings.home()
     if home and not home.is_relative_to(project.root):
-        layers.append(Layer(str(home), (str(home),), *place.make_layer(place.home, home)))
-    layers.append(Layer(root, (root,), *place.make_layer(place.iteration(iteration), project.root), renames=True))
-    if repository.exists:
+        layers.append(Layer(str(home), (str(home),), *make_layer(place.home, home)))
+    layers.append(Layer(root, (root,), *place.make_iteration(iteration, project.root), renames=True))
+    has_repository = repository.exists
+    if has_repository:
         layers.append(repository.layer(iteration))
-    walls = _walls(project, place, tuple(layers), place.temporary, openings)
+    walls = _walls(project, place, home, tuple(layers), place.temporary, openings)
     return walls._replace(
-        shared=(str(INSIDE), *walls.shared), readonly=repository.protected, lasting=int(layers[0].target != root)
+        shared=(str(INSIDE), *walls.shared),
+        readonly=repository.protected if has_repository else (repository.path,),
+        lasting=int(layers[0].target != root),
     )
 
 
@@ -40,43 +43,45 @@ def for_check(project: Project, place: Place, *above: Path, openings: Openings =
     here nor there: a runner that cannot write to its cache does not run."""
     root = str(project.root)
     place.drop(place.check)
-    layers = [Layer(root, (*map(str, above), root), *place.make_layer(place.check, project.root))]
+    layers = [Layer(root, (*map(str, above), root), *make_layer(place.check, project.root))]
     home = surroundings.home()
     if home and not home.is_relative_to(project.root):
-        layers.insert(0, Layer(str(home), (str(home),), *place.make_layer(place.check / "home", home)))
+        layers.insert(0, Layer(str(home), (str(home),), *make_layer(place.check / "home", home)))
     temporary = place.check / "tmp"
-    place.make_temporary(temporary)
-    return _walls(project, place, tuple(layers), temporary, openings)._replace(network=openings.check_network)
+    make_temporary(temporary)
+    return _walls(project, place, home, tuple(layers), temporary, openings)._replace(network=openings.check_network)
 
 
 def _walls(
-    project: Project, place: Place, layers: tuple[Layer, ...], temporary: Path, openings: Openings = CLOSED
+    project: Project, place: Place, home: Path | None, layers: tuple[Layer, ...], temporary: Path, openings: Openings
 ) -> Walls:
-    hidden, root = surroundings.hidden(project), str(project.root)
-    given = openings.paths(os.environ, surroundings.home())
-    for path in hidden:
+    root = str(project.root)
+    places = surroundings.places(project, home)
+    for path in places:
         if f"{root}/".startswith(f"{path}/"):
             raise RalphError(
                 f"no room can be built around {root}: it lies in {path}, which rooms do not show",
                 hint="move the project, or run with --sandbox none",
             )
     layered = tuple(f"{layer.target}/" for layer in layers)
+    sockets = tuple(surroundings.sockets(places))
+    dead = {path for path in sockets if path.startswith(layered) and _is_socket(path)}
+    given = openings.paths(os.environ, home)
+    uncovered = dead.union(given)
     return Walls(
         layers=layers,
         temporary=str(temporary),
         place=str(place.path),
-        hidden=tuple(path for path in hidden if path not in given and not _is_dead_socket(path, layered)),
-        shared=_pinned(root, hidden),
+        hidden=tuple(path for path in dict.fromkeys((*places, *sockets)) if path not in uncovered),
+        shared=_pinned(root, (*places, *sockets)),
         given=given,
         shown=surroundings.shown(project.root),
         network=openings.network,
     )
 
 
-def _is_dead_socket(path: str, layered: tuple[str, ...]) -> bool:
-    """Through a layer nobody can connect to a socket that lies beneath it."""
-    if not path.startswith(layered):
-        return False
+def _is_socket(path: str) -> bool:
+    """Through a layer nobody can connect to one that lies beneath it."""
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)  # noqa: PTH116  done for every room
     except OSError:
@@ -85,11 +90,9 @@ def _is_dead_socket(path: str, layered: tuple[str, ...]) -> bool:
 
 def _pinned(root: str, hidden: tuple[str, ...]) -> tuple[str, ...]:
     """Directories of the project with something hidden in them: renamed, they would show it to the next room."""
-    found = {
-        str(parent)
-        for path in hidden
-        if path.startswith(f"{root}/") and os.path.exists(path)  # noqa: PTH110  done for every room
-        for parent in Path(path).parents
-        if str(parent).startswith(f"{root}/")
-    }
+    found = set()
+    for path in hidden:
+        if path.startswith(f"{root}/") and os.path.exists(path):  # noqa: PTH110  done for every room
+            while len(path := os.path.dirname(path)) > len(root):  # noqa: PTH120  the same
+                found.add(path)
     return tuple(sorted(found))

@@ -15,8 +15,7 @@ from untilproven.process import kernel
 from untilproven.store import files
 from untilproven.store.lock import FileLock
 from untilproven.store.vouch import user_state
-from untilproven.workspace.overlay.nursery import Nursery, spread
-from untilproven.workspace.overlay.removal import remove
+from untilproven.workspace.overlay.spreading import spread
 from untilproven.workspace.overlay.trash import Trash
 
 _PRIVATE = 0o700
@@ -63,6 +62,7 @@ class Place:
         lock.acquire()
         self._held = lock
         spread(self.path)
+        self.begin()
 
     def take_tree(self) -> bool:
         """Be the one loop that merges into the tree as it goes, until the place is released; False if another is."""
@@ -95,31 +95,20 @@ class Place:
     def _trash(self) -> Trash:
         return Trash(self.path / "trash")
 
-    @cached_property
-    def _nursery(self) -> Nursery:
-        return Nursery(self.path / "new")
-
     def begin(self) -> None:
-        """What is made from now on lies together."""
-        self.drop(self._nursery.path)
-        with files.explained(self._nursery.path):
-            self._nursery.path.mkdir(mode=_PRIVATE)
+        """A new iteration: nothing is left of what the last one had for itself alone."""
+        self.drop(self.passing)
+        make_private(self.passing)
 
-    def make(self, path: Path) -> None:
-        """Make a directory, unless it is there."""
-        with files.explained(path):
-            if not os.path.lexists(path):
-                self._nursery.make(str(path))
-
-    def make_layer(self, path: Path, over: Path) -> tuple[str, str]:
-        self.make(path)
-        return make_layer(path, over)
-
-    def make_temporary(self, path: Path) -> None:
-        """What is /tmp in a room, empty; what was there is dropped."""
-        self.drop(path)
-        self.make(path)
-        path.chmod(_TEMPORARY)
+    def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
+        """The layer of an iteration. It is made where all else of the iteration lies, and so stays close to it."""
+        layer = self.iteration(number)
+        if not os.path.lexists(layer):
+            born = self.passing / "born"
+            make_private(born)
+            with files.explained(layer):
+                born.rename(layer)
+        return make_layer(layer, over)
 
     @property
     def held(self) -> bool:
@@ -127,7 +116,7 @@ class Place:
 
     def release(self) -> None:
         if self._held is not None:
-            self.drop(self._nursery.path)
+            self.drop(self.passing)
             with files.explained(self.path):
                 self._trash.remove()
             self._held.release()
@@ -138,7 +127,7 @@ class Place:
 
     def leave(self) -> None:
         """Let others in, and leave no directory behind that has nothing in it."""
-        self.drop(self._nursery.path)
+        self.drop(self.passing)
         self._trash.remove()
         with contextlib.suppress(OSError):
             if [path.name for path in self.path.iterdir()] == ["lock"]:
@@ -200,7 +189,7 @@ class Place:
             elif not self._undelivered.exists():
                 files.replace(self._undelivered, b"", durable=True)
 
-    @property
+    @cached_property
     def _undelivered(self) -> Path:
         """It outlasts the rooms."""
         return user_state() / "snapshots" / self.path.parent.name / self.path.name / UNDELIVERED
@@ -225,21 +214,28 @@ class Place:
         """What files were before this loop changed them, where the user's tree has it no more."""
         return self.path / "bases"
 
-    @property
+    @cached_property
     def home(self) -> Path:
         return self.path / "home"
 
-    @property
+    @cached_property
     def git(self) -> Path:
         return self.path / "git"
 
-    @property
-    def temporary(self) -> Path:
-        return self.path / "tmp"
+    @cached_property
+    def passing(self) -> Path:
+        """What lasts no longer than an iteration lies together, away from that of the last one: a file system may look
+        at all that was deleted beside a new file of late before it makes it, and every room makes and deletes dozens.
+        """
+        return self.path / "passing"
 
-    @property
+    @cached_property
+    def temporary(self) -> Path:
+        return self.passing / "tmp"
+
+    @cached_property
     def check(self) -> Path:
-        return self.path / "check"
+        return self.passing / "check"
 
     @property
     def was(self) -> Path:
@@ -259,8 +255,7 @@ class Place:
         return [
             self.home,
             self.git,
-            self.temporary,
-            self.check,
+            self.passing,
             self.was,
             self.restore,
             self.rebased,
@@ -305,25 +300,38 @@ def make(path: Path) -> None:
         )
 
 
-def make_layer(path: Path, over: Path) -> tuple[str, str]:
-    """The two directories that a layer needs; what the upper one has stays, and its mode is what will be seen."""
-    upper, work = f"{path}/upper", f"{path}/work"
+def make_private(path: Path) -> None:
+    """A new directory for this user alone, in one of ours."""
     with files.explained(path):
-        for directory in (path, upper, work):
+        os.mkdir(path, _PRIVATE)  # noqa: PTH102  done for every iteration
+
+
+def make_layer(path: Path, over: Path) -> tuple[str, str]:
+    """The two directories that a layer needs."""
+    upper, work = make_upper(path, over), f"{path}/work"
+    with files.explained(path), contextlib.suppress(FileExistsError):
+        os.mkdir(work, _PRIVATE)  # noqa: PTH102  done for every iteration
+    return upper, work
+
+
+def make_upper(path: Path, over: Path) -> str:
+    """Where a layer has what is written to it; what is there stays, and its mode is what will be seen."""
+    upper = f"{path}/upper"
+    with files.explained(path):
+        for directory in (path, upper):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(directory, _PRIVATE)  # noqa: PTH102  done for every iteration
-        mode = stat.S_IMODE(over.stat().st_mode) | _PRIVATE
+        mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  the same
         if stat.S_IMODE(os.stat(upper).st_mode) != mode:  # noqa: PTH116  the same
             os.chmod(upper, mode)  # noqa: PTH101  the same
-    return upper, work
+    return upper
 
 
 def make_temporary(path: Path) -> None:
     """What is /tmp in a room, empty."""
+    make_private(path)
     with files.explained(path):
-        remove(path)
-        path.mkdir(mode=_PRIVATE, parents=True)
-        path.chmod(_TEMPORARY)
+        os.chmod(path, _TEMPORARY)  # noqa: PTH101  done for every iteration
 
 
 def _file_system(path: Path) -> int:

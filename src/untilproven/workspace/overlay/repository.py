@@ -10,7 +10,7 @@ from untilproven.process.walls import Layer
 from untilproven.workspace.descent import Descent
 from untilproven.workspace.entry import Note
 from untilproven.workspace.overlay.commits import found_in
-from untilproven.workspace.overlay.place import Place, make_layer
+from untilproven.workspace.overlay.place import Place, make_private, make_upper
 from untilproven.workspace.overlay.snapshot import copy_layer
 
 _PROTECTED = ("hooks", "config", "config.worktree", "info/attributes")
@@ -24,36 +24,36 @@ class Repository:
     """What the agent's git sees. A `.git` that is a link to a directory elsewhere has no layer."""
 
     def __init__(self, root: Path, place: Place) -> None:
-        self._directory = root / ".git"
+        self.path = str(root / ".git")
+        self._directory = Path(self.path)
         self._place = place
         self._seen: Condition | None = None
         """What the layer was when it was copied, if a change to it cannot go unnoticed."""
 
     @property
     def exists(self) -> bool:
-        return self._directory.is_dir() and not self._directory.is_symlink()
+        try:
+            return stat.S_ISDIR(os.lstat(self.path).st_mode)
+        except OSError:
+            return False
 
     @property
     def protected(self) -> tuple[str, ...]:
         """What stays as it is: programs that git would run, and settings that name some."""
-        if not self.exists:
-            return (str(self._directory),)
-        return tuple(f"{self._directory}/{name}" for name in _PROTECTED)
+        return tuple(f"{self.path}/{name}" for name in _PROTECTED)
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        work = self._place.git / "work"
-        self._place.drop(work)
-        self._place.make(self._place.git)
-        self._place.make(work)
-        upper, _ = make_layer(self._place.git, self._directory)
+        work = self._place.passing / "git"
+        make_private(work)
+        upper = make_upper(self._place.git, self._directory)
         before = self._before(iteration)
         self._place.drop(before)
         try:
             self._copy.rename(before)
         except FileNotFoundError:
             self._copied(Path(upper)).rename(before)
-        return Layer(str(self._directory), (str(self._directory),), upper, str(work))
+        return Layer(self.path, (self.path,), upper, str(work))
 
     def _copied(self, upper: Path) -> Path:
         copying = self._place.git / "copying"

@@ -34,9 +34,10 @@ _IN_CONFIG = (
     "git/credentials",
 )
 _OF_THE_SYSTEM = ("/run", "/var/run", "/var/lib/docker", "/var/lib/containerd")
+_NAMED_BY = ("TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME")
 _PACKAGE = Path(__file__).parents[2]
 _RESOLVER = "/etc/resolv.conf"
-_SOCKETS = Path("/proc/net/unix")
+_SOCKETS = "/proc/net/unix"
 _PATH_COLUMN = 7
 
 
@@ -51,9 +52,26 @@ def home() -> Path | None:
 
 def hidden(project: Project) -> tuple[str, ...]:
     """What is empty in every room: the loops' state, secrets, and every socket that somebody listens at."""
-    variables = (os.environ.get(name, "") for name in ("TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"))
-    places = _places(project, user_state(), home(), *(value if value.startswith("/") else "" for value in variables))
-    return tuple(dict.fromkeys((*places, *_sockets(places))))
+    known = places(project, home())
+    return tuple(dict.fromkeys((*known, *sockets(known))))
+
+
+def places(project: Project, at_home: Path | None) -> tuple[str, ...]:
+    """What is hidden whether it exists or not."""
+    return _places(project, at_home and str(at_home), *(os.environ.get(name, "") for name in _NAMED_BY))
+
+
+def sockets(hidden_already: tuple[str, ...]) -> Iterator[str]:
+    """Where somebody listens now: a read-only socket can still be connected to."""
+    covered = tuple(f"{path}/" for path in hidden_already)
+    with open(_SOCKETS, "rb", buffering=0) as file:  # noqa: PTH123  done for every room
+        lines = file.read().splitlines()
+    for line in lines:
+        if b" /" in line:
+            columns = line.split(None, _PATH_COLUMN)
+            path = os.fsdecode(columns[_PATH_COLUMN]) if len(columns) > _PATH_COLUMN else ""
+            if path.startswith("/") and not path.startswith(covered):
+                yield path
 
 
 def shown(root: Path) -> tuple[str, ...]:
@@ -77,27 +95,16 @@ def _programs_in_tmp(root: str, search: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _places(
-    project: Project, state: Path, at_home: Path | None, temporary: str, runtime: str, configured: str
+    project: Project, at_home: str | None, temporary: str, runtime: str, configured: str, *_states: str
 ) -> tuple[str, ...]:
-    """What is hidden whether it exists or not."""
-    paths = [project.state.path, project.root / STATE_DIRECTORY, state, *map(Path, _OF_THE_SYSTEM)]
-    if temporary:
+    """What `user_state` goes by is given too, so that this is never another's."""
+    paths = [project.state.path, project.root / STATE_DIRECTORY, user_state(), *map(Path, _OF_THE_SYSTEM)]
+    if temporary.startswith("/"):
         paths.append(Path(temporary) / f"untilproven-{os.geteuid()}")
-    if runtime and not project.root.is_relative_to(runtime):
+    if runtime.startswith("/") and not project.root.is_relative_to(runtime):
         paths.append(Path(runtime))
     if at_home:
-        config = Path(configured) if configured else at_home / ".config"
-        paths += [at_home / name for name in _IN_HOME]
+        config = Path(configured) if configured.startswith("/") else Path(at_home, ".config")
+        paths += [Path(at_home, name) for name in _IN_HOME]
         paths += [config / name for name in _IN_CONFIG]
     return tuple(map(str, paths))
-
-
-def _sockets(hidden_already: tuple[str, ...]) -> Iterator[str]:
-    """A read-only socket can still be connected to."""
-    covered = tuple(f"{path}/" for path in hidden_already)
-    for line in _SOCKETS.read_bytes().splitlines():
-        if b" /" in line:
-            columns = line.split(None, _PATH_COLUMN)
-            path = os.fsdecode(columns[_PATH_COLUMN]) if len(columns) > _PATH_COLUMN else ""
-            if path.startswith("/") and not path.startswith(covered):
-                yield path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision
+from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision, When
 from untilproven.errors import Damaged
 from untilproven.model.iteration import FileChange
 from untilproven.process.houses import House
@@ -27,13 +27,14 @@ from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import building, plan
 from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.place import Place, make_layer
+from untilproven.workspace.overlay.place import Place, make_layer, make_private, make_temporary
 from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.repository import Repository
 from untilproven.workspace.overlay.stack import ROLE, Stack
 from untilproven.workspace.overlay.upper import Change, Found, Upper
+from untilproven.workspace.overlay.view import View
 
 if TYPE_CHECKING:
     # What remembers iterations is not loaded before the agent's first turn.
@@ -71,6 +72,7 @@ class OverlayWorkspace:
     ) -> None:
         self._project = project
         self._openings = openings
+        self._env = environment.of_agent(openings.variables)
         self._exclude = exclude
         self._place = Place(project.root, loop_id)
         self._repository = Repository(project.root, self._place)
@@ -144,7 +146,7 @@ class OverlayWorkspace:
         walls = building.for_agent(self._project, self._place, self._repository, iteration, self._openings)
         self._iteration, self._delta, self._changes = iteration, None, {}
         self._opened = self._upper(iteration).stat().st_ctime_ns
-        room = WalledRoom(self._project.root, supervision, environment.of_agent(self._openings.variables), walls)
+        room = WalledRoom(self._project.root, supervision, self._env, walls)
         room.stand_in(self._house)
         self._rooms.append(room)
         return room
@@ -155,8 +157,8 @@ class OverlayWorkspace:
         outside = self._place.temporary / building.EXCHANGE
         if self._exchange_of != iteration:
             self._place.begin()
-            self._place.make_temporary(self._place.temporary)
-            outside.mkdir(mode=0o700)
+            make_temporary(self._place.temporary)
+            make_private(outside)
             self._exchange_of = iteration
         return Exchange(outside, building.INSIDE)
 
@@ -199,6 +201,13 @@ class OverlayWorkspace:
         with known.bare() as tree:
             return Upper(layer / "upper", self._project.root, tree, self._opened, known.settled, self._exclude).look()
 
+    def read(self, path: str, when: When, limit: int) -> bytes | None:
+        if when == "start" and path in (start := self._snapshots.start()):
+            version = start[path]
+            return self._snapshots.read(path, version.entry, limit) if version else None
+        above = [self._upper(self._iteration)] if when == "now" and self._iteration else self._stack.uppers
+        return View([*above, self._project.root]).read(PurePosixPath(path), limit)
+
     def since_start(self) -> Mapping[str, Differs]:
         """Of what no iteration has touched, nothing is known but that it is the user's."""
         self.delta()
@@ -238,8 +247,7 @@ class OverlayWorkspace:
         return [self._place.was]
 
     def _checking_room(self, walls: Walls, supervision: Supervision) -> CheckingRoom:
-        env = environment.of_agent(self._openings.variables)
-        return CheckingRoom(self._project.root, supervision, env, walls, self._openings.variables)
+        return CheckingRoom(self._project.root, supervision, self._env, walls, self._openings.variables)
 
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         self._settle()
@@ -312,17 +320,34 @@ class OverlayWorkspace:
     def discard(self, iteration: int) -> None:
         """What was done stays restorable."""
         self._settle()
-        layer = self._place.iteration(iteration)
+        self._remember_discarded(iteration, self._place.iteration(iteration))
+        if self._iteration == iteration:
+            self._known.decide()
+        self._repository.discard(iteration)
+        self._drop(iteration)
+
+    def _remember_discarded(self, iteration: int, layer: Path) -> None:
         if plan.is_written(layer):
             from untilproven.workspace.snapshots.collecting import record  # noqa: PLC0415  see above
 
             name = self._snapshots.next("discarded", str(iteration))
             with contextlib.suppress(Damaged):  # a layer that the disk has lost cannot be kept
                 record(self._snapshots, name, plan.load(layer), layer / "upper", self._project.root)
+
+    def park(self, iteration: int) -> None:
+        """The layer stays where it is, and what it has is kept as that of a discarded iteration is."""
+        self._settle()
+        layer = self._place.iteration(iteration)
         if self._iteration == iteration:
+            self.delta()
             self._known.decide()
-        self._repository.discard(iteration)
-        self._drop(iteration)
+            self._iteration, self._delta, self._changes = 0, None, {}
+        self._remember_discarded(iteration, layer)
+
+    def bring_back(self, iteration: int) -> tuple[Conflict, ...]:
+        if self._place.iteration(iteration).is_dir():
+            return self.keep(iteration)
+        return self.restore(str(iteration)).conflicts
 
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
         """Finish the merge of the iteration that was kept last, and of what was being restored; drop other layers."""
@@ -375,9 +400,7 @@ class OverlayWorkspace:
         self._exchange_of = 0
         if self._place.held:
             self._stack.told()
-            for path in (self._place.temporary, self._place.home / "work", self._place.git / "work"):
-                remove(path)
-            self._place.drop(self._place.check)
+            remove(self._place.home / "work")
             self._place.drop(self._place.was)
             self._was_key = ""
             self._place.leave()

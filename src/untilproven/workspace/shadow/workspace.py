@@ -5,8 +5,9 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 from untilproven.checks.surroundings import environment_for_checks
-from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision
+from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision, When
 from untilproven.errors import Damaged
+from untilproven.process import beneath
 from untilproven.store.layout import Project
 from untilproven.workspace import environment
 from untilproven.workspace.entry import Note
@@ -15,6 +16,7 @@ from untilproven.workspace.notes import told
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
+from untilproven.workspace.overlay.restore import restore
 from untilproven.workspace.shadow import confinement, recording
 from untilproven.workspace.shadow.beginning import Beginning
 from untilproven.workspace.shadow.caretaker import NOT_PUT_BACK, PUT_ASIDE, Caretaker, Observed
@@ -48,6 +50,7 @@ class ShadowWorkspace:
         openings: Openings = Openings(),  # noqa: B008  immutable
     ) -> None:
         self._project = project
+        self._loop_id = loop_id
         self._openings = openings
         self._place = Place(project.root, loop_id)
         self._memory = Memory(project.root, exclude, self._place)
@@ -112,6 +115,20 @@ class ShadowWorkspace:
         self._told |= {note for note in new if not note.reason.startswith((PUT_ASIDE, NOT_PUT_BACK))}
         return told(new)
 
+    def read(self, path: str, when: When, limit: int) -> bytes | None:
+        known = {
+            "start": self._beginning.entries,
+            "before": self._memory.told(self._before.tree).entries if self._before else None,
+            "now": None,
+        }[when]
+        if known is None:
+            return beneath.read(self._project.root, PurePosixPath(path), limit)
+        entry = known.get(path)
+        if entry is None or entry.is_directory or entry.size > limit:
+            return None
+        with self._place.bytes_of(path, entry) as objects:
+            return objects.read(entry, limit) if objects.has(entry.content) else None
+
     def since_start(self) -> Mapping[str, Differs]:
         self._settle()
         start = self._beginning.entries
@@ -168,6 +185,16 @@ class ShadowWorkspace:
             assert self._observed is not None  # noqa: S101  by `delta`
             self._caretaker.take_back(self._before, self._observed, iteration)
             self._decided()
+
+    def park(self, iteration: int) -> None:
+        """The agent has worked on the tree itself, so it is taken back; the snapshot has it."""
+        self.discard(iteration)
+
+    def bring_back(self, iteration: int) -> tuple[Conflict, ...]:
+        self._settle()
+        done = restore(self._project, self._loop_id, str(iteration))
+        self._memory.doubt()
+        return done.conflicts
 
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
         """At the start of a process: what a check left is put back, and so is an iteration that was not kept."""

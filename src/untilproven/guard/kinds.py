@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from untilproven.checks.shadows import shadows_a_runner
+from untilproven.guard.shadows import shadows_a_runner
 
 Kind = Literal["test", "configuration", "ci", "script", "mixed", "dependencies", "cache", "source"]
 

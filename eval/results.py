@@ -1,0 +1,103 @@
+"""Everything that was measured, and what it is held against."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from eval.honest import FEW_FILES, Said, Seen, percentile, wilson, worst
+from untilproven.guard.finding import Severity
+
+
+class Caught(msgspec.Struct, frozen=True):
+    """One tampering, and the severity at which each looker noticed it: 0 if it did not."""
+
+    repository: str
+    hash: str
+    language: str
+    kind: str
+    path: str
+    guard: int
+    regex: int
+    difference: str = ""
+    """What was done."""
+    crashed: str = ""
+
+    @property
+    def is_caught(self) -> bool:
+        return self.guard >= Severity.MEDIUM
+
+
+class Results(msgspec.Struct):
+    seen: list[Seen] = msgspec.field(default_factory=list)
+    left_out: int = 0
+    """Commits that change too many files."""
+    caught: list[Caught] = msgspec.field(default_factory=list)
+
+    @property
+    def crashes(self) -> list[str]:
+        honest = [f"{one.repository} {one.hash[:9]}: {one.crashed}" for one in self.seen if one.crashed]
+        return honest + [
+            f"{one.repository} {one.hash[:9]} {one.kind}: {one.crashed}" for one in self.caught if one.crashed
+        ]
+
+    @property
+    def milliseconds(self) -> list[float]:
+        return [one.seconds * 1000 for one in self.seen if 0 < one.files <= FEW_FILES]
+
+
+Spoken = Callable[[Seen], tuple[Said, ...]]
+
+
+def unasked(seen: Seen) -> tuple[Said, ...]:
+    return seen.unasked
+
+
+def asked(seen: Seen) -> tuple[Said, ...]:
+    return seen.asked
+
+
+TASKS: tuple[tuple[str, Spoken], ...] = (("no task", unasked), ("message as task", asked))
+
+
+def is_blocked(said: tuple[Said, ...]) -> bool:
+    return worst(said) >= Severity.HIGH
+
+
+def is_warned(said: tuple[Said, ...]) -> bool:
+    return any(one.severity == Severity.MEDIUM for one in said)
+
+
+class Target(msgspec.Struct, frozen=True):
+    what: str
+    value: float
+    limit: float
+    is_least: bool = False
+    between: tuple[float, float] | None = None
+    """Where the true value lies, with 95 % confidence."""
+    unit: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        return self.value >= self.limit if self.is_least else self.value <= self.limit
+
+
+def targets(results: Results) -> Iterator[Target]:
+    """Those of the design; a figure of nothing is no figure."""
+    if seen := results.seen:
+        for task, of in TASKS:
+            blocked = sum(is_blocked(of(one)) for one in seen)
+            warned = sum(is_warned(of(one)) for one in seen)
+            yield _rate(f"honest commits blocked per 1,000, {task}", blocked, len(seen), 1000)
+            yield _rate(f"honest commits warned about per 100, {task}", warned, len(seen), 100)
+        for share, limit in ((0.95, 100.0), (0.99, 250.0)):
+            value = percentile(results.milliseconds, share)
+            yield Target(f"p{share * 100:.0f} of time for up to {FEW_FILES} files", value, limit, unit=" ms")
+    if results.caught:
+        count, total = sum(one.is_caught for one in results.caught), len(results.caught)
+        low, high = wilson(count, total)
+        yield Target("tampering caught", 100 * count / total, 99.0, True, (100 * low, 100 * high), " %")
+
+
+def _rate(what: str, count: int, total: int, per: int) -> Target:
+    low, high = wilson(count, total)
+    return Target(what, per * count / total, 1.0, False, (per * low, per * high))

@@ -1,0 +1,80 @@
+"""What signals mean: patterns, read from the files beside this one."""
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from untilproven.guard.finding import Severity, Signal
+from untilproven.guard.kinds import Kind
+from untilproven.model.persistence import RegressionType
+
+
+class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Either one of these signals, or syntax that was not there before."""
+
+    signal: tuple[str, ...] = ()
+    at_least: float = 0
+    """Of the signal's amount."""
+    less_than: float = float("inf")
+    together: int = 1
+    """So many such signals in the whole change; then they are one finding."""
+    kinds: tuple[Kind, ...] = ()
+    """Of files; empty for all."""
+    syntax: dict[str, dict[str, Any]] = {}
+    """By language, a rule of ast-grep; what it finds more often than before is a signal."""
+
+
+class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    fires: bool
+    title: str
+    language: str = ""
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    severity: str | None = None
+    """What it is lowered to."""
+    task: str = ""
+
+
+class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: str
+    name: str
+    severity: str
+    category: str
+    why: str
+    recovery: str
+    says: str
+    when: When
+    regression: RegressionType | None = None
+    lowered_by: dict[str, int] = {}
+    """Explanations, and by how many steps each lowers it."""
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def weight(self) -> Severity:
+        return Severity[self.severity.upper()]
+
+    def fits(self, signal: Signal, kind: Kind) -> bool:
+        when = self.when
+        return (
+            (signal.name in when.signal or signal.name == self.id)
+            and when.at_least <= signal.amount < when.less_than
+            and (not when.kinds or kind in when.kinds)
+        )
+
+
+@cache
+def patterns() -> tuple[Pattern, ...]:
+    """All of them, by their ids."""
+    files = (entry for entry in resources.files("untilproven.guard").joinpath("patterns").iterdir())
+    read = (_read(tomllib.loads(entry.read_text("utf-8"))) for entry in files if entry.name.endswith(".toml"))
+    return tuple(sorted(read, key=lambda pattern: pattern.id))
+
+
+def _read(table: dict[str, Any]) -> Pattern:
+    """One signal may be written without brackets."""
+    if isinstance(signal := table["when"].get("signal"), str):
+        table["when"]["signal"] = [signal]
+    return msgspec.convert(table, Pattern)

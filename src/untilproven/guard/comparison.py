@@ -1,0 +1,94 @@
+"""The two trees next to each other: each file's facts, which declarations became which."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+import msgspec
+
+from untilproven.guard.change import Change
+from untilproven.guard.facts import Declaration, Facts, Function, Test
+from untilproven.guard.finding import NotAnalysed
+from untilproven.guard.kinds import Kind, kind_of
+from untilproven.guard.languages import grammar_of, language_of
+from untilproven.guard.reading import Unreadable, as_text, read
+
+Reader = Callable[[str, bytes], Facts]
+
+
+class Side(msgspec.Struct, frozen=True, eq=False):
+    """A file as it was, or as it is."""
+
+    path: str
+    content: bytes
+    facts: Facts
+
+    @property
+    def text(self) -> str:
+        """Empty for what is no text."""
+        try:
+            return as_text(self.content)
+        except Unreadable:
+            return ""
+
+    def test(self, declaration: Declaration) -> Test:
+        return language_of(grammar_of(self.path) or "").test(declaration)
+
+    def function(self, declaration: Declaration) -> Function:
+        return language_of(grammar_of(self.path) or "").function(declaration)
+
+
+class Pair(msgspec.Struct, frozen=True, eq=False):
+    """A file in both versions; None where it is not."""
+
+    path: str
+    kind: Kind
+    before: Side | None
+    after: Side | None
+
+    @property
+    def is_test(self) -> bool:
+        return self.kind == "test"
+
+
+class Comparison:
+    def __init__(self, changes: Iterable[Change], *, task: str = "", read: Reader = read) -> None:
+        """`task` is what a person asked for; never what the one who made the changes says of them."""
+        self.task = task
+        self.not_analysed: list[NotAnalysed] = []
+        self.pairs = tuple(self._pair(change, read) for change in sorted(changes, key=lambda change: change.path))
+
+    def _pair(self, change: Change, read: Reader) -> Pair:
+        kind = kind_of(change.path, is_new=change.before is None)
+        return Pair(
+            change.path,
+            kind,
+            self._side(change.was_at, change.before, read),
+            self._side(change.path, change.after, read),
+        )
+
+    def _side(self, path: str, content: bytes | None, read: Reader) -> Side | None:
+        if content is None:
+            return None
+        facts = Facts()
+        if grammar_of(path) is not None:
+            try:
+                facts = read(path, content)
+            except Unreadable as reason:
+                self.not_analysed.append(NotAnalysed(path, str(reason)))
+        return Side(path, content, facts)
+
+    def of_kind(self, *kinds: Kind) -> Iterator[Pair]:
+        return (pair for pair in self.pairs if pair.kind in kinds)
+
+    @cached_property
+    def source_changed(self) -> bool:
+        return any(True for _ in self.of_kind("source"))
+
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Everything that looks like a name."""
+    return frozenset(_NAME.findall(text))

@@ -1,0 +1,125 @@
+"""What may be said for a change that looks bad. It makes a finding weigh less; it never takes it away."""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from untilproven.guard.comparison import Comparison, Pair
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import Placed, Tests, functions_of
+
+_DEFINED = re.compile(
+    r"\b(?:class|struct|enum|interface|trait|type|object|def|fn|func|fun|function|const|static|record|macro_rules!)\s+"
+    r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)"
+)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_SHORTEST = 4
+_SHARE = 0.5
+
+_REMOVING = (
+    r"remov\w*|delet\w*|drop\w*|revert\w*|rid of|prun\w*|dead code|obsolete|redundant|duplicat\w*|unused|no longer"
+)
+_ASKED = {
+    "test-removed": _REMOVING
+    + r"|consolidat\w*|merg\w*|rewrit\w*|rewrote|replac\w*|refactor\w*|port\w* tests?|split\w*",
+    "test-skipped": r"skip\w*|disabl\w*|xfail\w*|expected? (?:to )?fail\w*|ignor\w*|flak[ye]\w*|quarantin\w*|revert\w*",
+    "assertion": r"relax\w*|loosen\w*|toleran\w*|weaken\w*|simplif\w*|snapshot\w*|expectations?|" + _REMOVING,
+    "removed": _REMOVING + r"|deprecat\w*|relax\w*|allow\w*|disabl\w*|simplif\w*",
+    "lowered": r"lower\w*|reduc\w*|relax\w*|disabl\w*|" + _REMOVING,
+}
+"""Words of a task that ask for such a thing, by how the names of signals begin; the longest that fits counts."""
+_KINDS = {
+    "test-file-removed": "test-removed",
+    "test-hidden": "test-removed",
+    "cases-removed": "test-removed",
+    "test-sometimes-skipped": "test-skipped",
+    "test-commented-out": "test-skipped",
+    "test-emptied": "assertion",
+    "expected-changed": "assertion",
+    "tolerance-widened": "assertion",
+    "exception-broadened": "assertion",
+    "snapshot-rewritten": "assertion",
+    "guard-removed": "removed",
+    "raise-removed": "removed",
+    "handler-removed": "removed",
+    "flag-off": "removed",
+    "ci-removed": "removed",
+}
+
+
+def asked_for(task: str, signal: Signal) -> bool:
+    """Whether a person asked for it in so many words."""
+    kind = _KINDS.get(signal.name) or next((kind for kind in _ASKED if signal.name.startswith(kind)), "lowered")
+    return re.search(rf"\b(?:{_ASKED[kind]})\b", task, re.IGNORECASE) is not None
+
+
+class Explanations:
+    """Of what became of tests."""
+
+    def __init__(self, comparison: Comparison, tests: Tests) -> None:
+        self._comparison, self._tests = comparison, tests
+
+    def of_removed(self, test: Placed) -> tuple[str, ...]:
+        found = []
+        if test.words & self._gone:
+            found.append("symbol-removed")
+        if self._is_elsewhere(test):
+            found.append("duplicate")
+        if self._is_consolidated(test):
+            found.append("consolidated")
+        return tuple(found)
+
+    def of_changed(self, test: Placed) -> tuple[str, ...]:
+        """Its subject was changed, too: a function that it names, or what it names is gone."""
+        return ("source-changed",) if test.words & (self._touched | self._gone) else ()
+
+    @cached_property
+    def _gone(self) -> frozenset[str]:
+        """Names that were defined in the source, and are no longer."""
+        was = _defined(pair.before.text for pair in self._source if pair.before)
+        now = _defined(pair.after.text for pair in self._source if pair.after)
+        files = {PurePosixPath(pair.path).stem for pair in self._source if pair.after is None}
+        return frozenset(name for name in (was - now) | files if len(name) >= _SHORTEST)
+
+    @cached_property
+    def _touched(self) -> frozenset[str]:
+        """Functions of the source that differ or are new, and what they belong to."""
+        touched = (one.name for _, one in functions_of(self._comparison) if not one.pair.is_test)
+        return frozenset(name for one in touched for name in _NAME.findall(one) if len(name) >= _SHORTEST)
+
+    @property
+    def _source(self) -> Iterable[Pair]:
+        return self._comparison.of_kind("source")
+
+    def _is_elsewhere(self, test: Placed) -> bool:
+        """Word for word; a name that was there twice hid one of the two."""
+        return any(
+            one.after.body == test.body or (one.after.name == test.name and one.after.pair is test.pair)
+            for one in self._tests.kept
+            if one.how != "hidden"
+        )
+
+    def _is_consolidated(self, test: Placed) -> bool:
+        """New and grown tests ask at least as much as those that went, and of the same things."""
+        lost = [one for one in self._tests.removed if one.pair is test.pair]
+        gained = [one for one in self._gained if len(one.words & test.words) >= _SHARE * len(test.words)]
+        asked = sum(max(len(one.test.assertions), 1) * max(len(one.test.cases), 1) for one in gained)
+        return bool(gained) and asked >= sum(len(one.test.assertions) for one in lost)
+
+    @cached_property
+    def _gained(self) -> list[Placed]:
+        grown = [
+            one.after
+            for one in self._tests.kept
+            if one.differs and one.how != "hidden" and _asks(one.after) > _asks(one.before)
+        ]
+        return [one for one in (*self._tests.added, *grown) if one.test.assertions]
+
+
+def _asks(one: Placed) -> int:
+    return len(one.test.assertions) + len(one.test.cases)
+
+
+def _defined(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for text in texts for name in _DEFINED.findall(text))

@@ -1,0 +1,149 @@
+"""What is known of a source file: its tests, its functions, and what it says to tools.
+
+Cheap things are read for every file; what is inside a test or a function only where its text differs.
+"""
+
+from enum import IntEnum
+
+import msgspec
+from ast_grep_py import SgNode
+
+
+class Running(IntEnum):
+    """Whether a test is run; the lower, the less."""
+
+    NEVER = 0
+    """Skipped, expected to fail, or focused away."""
+    SOMETIMES = 1
+    """Skipped under a condition about the machine, the platform or a version."""
+    ALWAYS = 2
+
+
+class Strength(IntEnum):
+    """What an assertion rules out."""
+
+    NOTHING = 0
+    """It holds whatever the code does: `assert True`, `expect(1).toBe(1)`, `x or True`, the same call on both sides."""
+    SOMETHING = 1
+    """Truth, not null, defined, of a type, does not raise."""
+    PARTLY = 2
+    """Contains, is about, is more than, has a length, was called, raises anything."""
+    EXACTLY = 3
+    """Equals, raises this error, matches this snapshot."""
+
+
+class Assertion(msgspec.Struct, frozen=True):
+    text: str
+    """As written, white space collapsed."""
+    about: str
+    """What it looks at: the actual value, as written, white space collapsed."""
+    strength: Strength
+    line: int
+    expected: str | None = None
+    """The value it compares with, as written, if it compares with one."""
+    tolerance: float | None = None
+    """How far from `expected` still passes, if it says so."""
+    error: str | None = None
+    """Which error it expects, if it expects one; `message` of it is part of `expected`."""
+
+
+class Test(msgspec.Struct, frozen=True):
+    """What is inside a test. Assertions that can not fail are not listed: behind an unconditional return or exit, or
+    inside a handler that swallows their error."""
+
+    running: Running
+    assertions: tuple[Assertion, ...]
+    reason: str | None = None
+    """Why it is skipped, or under which condition."""
+    cases: tuple[str, ...] = ()
+    """The cases of a test with parameters or of a table, as written."""
+    mocks: tuple[str, ...] = ()
+    """What it replaces, as named: a dotted path, a module, an object's method."""
+    unreached: int = 0
+    """Assertions not listed because they can not fail."""
+    leaves: str | None = None
+    """The statement by which it ends before its last assertion, or ends the whole run: `return`, `sys.exit(0)`."""
+    retries: int | None = None
+    timeout: float | None = None
+    """In seconds."""
+
+
+class Handler(msgspec.Struct, frozen=True):
+    """Of errors."""
+
+    errors: str
+    """As written; empty for every error."""
+    is_broad: bool
+    """Every error, or nearly."""
+    is_silent: bool
+    """Does nothing with it: no call, no raise, no value of its own; at most a pass, a return of nothing, a comment."""
+    line: int
+
+
+class Function(msgspec.Struct, frozen=True):
+    """What is inside a function that is no test."""
+
+    guards: tuple[str, ...] = ()
+    """Conditions under which it refuses: what an `if` that only raises, throws or returns an error asks, or a call of
+    a validating or sanitizing function, as written."""
+    raises: tuple[str, ...] = ()
+    """Errors that it raises, throws or returns, by name."""
+    handlers: tuple[Handler, ...] = ()
+    stub: str | None = None
+    """What stands in place of a body: `pass`, `raise NotImplementedError`, `todo!()`, `panic("not implemented")`."""
+    answers: tuple[str, ...] = ()
+    """Inputs that it compares a parameter with, or looks up in a table written in it, and returns a literal for."""
+    asks_if_tested: tuple[str, ...] = ()
+    """Conditions about being under test, in CI, or of a test's own data: `"pytest" in sys.modules`, `NODE_ENV`."""
+    returns_nothing: int = 0
+    """How often it returns null, None, nil or an empty value by itself."""
+    always_equal: bool = False
+    """It decides equality, and says yes without looking."""
+
+
+class Declaration(msgspec.Struct, frozen=True, eq=False):
+    """A test or a function as it stands in a file: enough to find its counterpart in the other version."""
+
+    name: str
+    """Qualified within the file: `TestCart::test_total`, `cart > adds up`, `Cart.total`."""
+    node: SgNode
+    """Decorators, attributes and annotations included."""
+    is_test: bool
+    """A runner would collect it."""
+
+    @property
+    def text(self) -> str:
+        return self.node.text()
+
+    @property
+    def line(self) -> int:
+        return self.node.range().start.line + 1
+
+
+class Commented(msgspec.Struct, frozen=True):
+    """Code in a comment."""
+
+    text: str
+    line: int
+    lines: int
+    is_test: bool
+    """It declares a test."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """Of a whole file."""
+
+    declarations: tuple[Declaration, ...] = ()
+    suppressions: tuple[str, ...] = ()
+    """Comments and attributes that silence a linter or a type checker, as written: `# noqa: F401`, `@ts-ignore`."""
+    todos: tuple[str, ...] = ()
+    """TODO, FIXME, HACK, XXX comments, as written."""
+    commented: tuple[Commented, ...] = ()
+    hooks: tuple[str, ...] = ()
+    """What takes hold of a test run when this file is loaded: collection hooks, patched assertions, global setup."""
+    exits: tuple[str, ...] = ()
+    """Statements outside of functions, or in what tests load, that end the process: `os._exit(0)`."""
+    flags: tuple[tuple[str, bool], ...] = ()
+    """Names set to true or false at the top level."""
+    asks_if_tested: tuple[str, ...] = ()
+    """As in Function, outside of functions."""

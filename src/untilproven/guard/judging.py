@@ -1,0 +1,123 @@
+"""From two trees to findings."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import msgspec
+from ast_grep_py import Config, Rule, SgRoot
+
+from untilproven.guard.catalogue import Pattern, patterns
+from untilproven.guard.change import Change
+from untilproven.guard.comparison import Comparison, Side
+from untilproven.guard.explaining import Explanations, asked_for
+from untilproven.guard.finding import Finding, NotAnalysed, Severity, Signal
+from untilproven.guard.languages import grammar_of
+from untilproven.guard.pairing import tests_of
+from untilproven.guard.signals import all_of
+
+_LONGEST = 200
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    findings: tuple[Finding, ...]
+    not_analysed: tuple[NotAnalysed, ...]
+
+    @property
+    def blocks(self) -> bool:
+        return any(finding.blocks for finding in self.findings)
+
+
+def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
+    """`task` is what a person asked for; what the one who made the changes says of them counts for nothing."""
+    comparison = Comparison(changes)
+    signals = [*signals_of(comparison), *_of_syntax(comparison)]
+    if task:
+        signals = [_with(signal, "asked-for") if asked_for(task, signal) else signal for signal in signals]
+    kinds = {pair.path: pair.kind for pair in comparison.pairs}
+    kinds |= {pair.before.path: pair.kind for pair in comparison.pairs if pair.before}
+    found: dict[str, Finding] = {}
+    for pattern in patterns():
+        fitting = [signal for signal in signals if pattern.fits(signal, kinds[signal.path])]
+        for finding in _findings(pattern, fitting):
+            worse = found.get(finding.id)
+            if worse is None or worse.severity < finding.severity:
+                found[finding.id] = finding
+    ordered = sorted(found.values(), key=lambda one: (-one.severity, one.path, one.line, one.pattern))
+    return Judgement(tuple(ordered), tuple(comparison.not_analysed))
+
+
+def signals_of(comparison: Comparison) -> Iterator[Signal]:
+    tests = tests_of(comparison)
+    return all_of(comparison, tests, Explanations(comparison, tests))
+
+
+def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
+    if pattern.when.together > 1:
+        heavy = [signal for signal in signals if _weight(pattern, signal) is pattern.weight]
+        if len(heavy) < pattern.when.together:
+            return
+        first, others = heavy[0], len(heavy) - 1
+        signals = [msgspec.structs.replace(first, subject=f"{first.subject} and {others} more", amount=len(heavy))]
+    for signal in signals:
+        weight = _weight(pattern, signal)
+        yield Finding(
+            pattern=pattern.id,
+            name=pattern.name,
+            severity=weight,
+            path=signal.path,
+            line=signal.line,
+            subject=signal.subject,
+            message=_message(pattern, signal),
+            category=pattern.category,
+            recovery=pattern.recovery,
+            regression=pattern.regression,
+            explained=tuple(reason for reason in signal.explained if reason in pattern.lowered_by),
+            was=signal.was,
+            now=signal.now,
+        )
+
+
+def _weight(pattern: Pattern, signal: Signal) -> Severity:
+    return pattern.weight.lowered(sum(pattern.lowered_by.get(reason, 0) for reason in signal.explained))
+
+
+def _message(pattern: Pattern, signal: Signal) -> str:
+    cut = {
+        name: _cut(text or "") for name, text in (("subject", signal.subject), ("was", signal.was), ("now", signal.now))
+    }
+    return pattern.says.format(path=signal.path, amount=f"{signal.amount:g}", **cut)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _with(signal: Signal, reason: str) -> Signal:
+    return msgspec.structs.replace(signal, explained=(*signal.explained, reason))
+
+
+def _of_syntax(comparison: Comparison) -> Iterator[Signal]:
+    """What patterns that are rules of ast-grep find more often than before."""
+    ruled: dict[str, list[Pattern]] = defaultdict(list)
+    for pattern in patterns():
+        for grammar in pattern.when.syntax:
+            ruled[grammar].append(pattern)
+    for pair in comparison.pairs:
+        for pattern in ruled.get(grammar_of(pair.path) or "", ()):
+            rule = pattern.when.syntax[grammar_of(pair.path) or ""]
+            was = Counter(text for text, _ in _matches(pair.before, rule))
+            for text, line in _matches(pair.after, rule):
+                if was[text]:
+                    was[text] -= 1
+                else:
+                    yield Signal(pattern.id, pair.path, line, subject=text, now=text)
+
+
+def _matches(side: Side | None, rule: dict[str, object]) -> Iterator[tuple[str, int]]:
+    if side is None:
+        return
+    root = SgRoot(side.text, grammar_of(side.path) or "").root()
+    for node in root.find_all(Config(rule=cast("Rule", rule))):  # the patterns' examples are its test
+        yield node.text(), node.range().start.line + 1

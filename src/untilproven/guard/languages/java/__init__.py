@@ -1,0 +1,28 @@
+"""Java: JUnit 3, 4 and 5, TestNG, with the assertions and mocks that go with them."""
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.facts import Facts
+from untilproven.guard.languages.java.comments import Said
+from untilproven.guard.languages.java.files import asked_outside, exits, flags, hooks
+from untilproven.guard.languages.java.functions import function
+from untilproven.guard.languages.java.members import members, scopes
+from untilproven.guard.languages.java.tests import test
+
+__all__ = ["facts", "function", "test"]
+
+
+def facts(root: SgNode, path: str) -> Facts:  # noqa: ARG001 - what every language is asked
+    every = scopes(root)
+    said = Said(root)
+    imports = "\n".join(child.text() for child in root.children() if child.kind() == "import_declaration")
+    return Facts(
+        declarations=tuple(members(every, imports)),
+        suppressions=tuple(said.suppressions),
+        todos=tuple(said.todos),
+        commented=tuple(said.commented()),
+        hooks=tuple(hooks(every)),
+        exits=tuple(exits(root)),
+        flags=tuple(flags(every)),
+        asks_if_tested=tuple(asked_outside(every)),
+    )

@@ -1,0 +1,71 @@
+"""What comments and annotations say to tools and to people."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.facts import Commented
+from untilproven.guard.languages.syntax import TODO, code_in_comments, flat, is_broken, parsed
+
+_SILENCES = re.compile(
+    r"NOSONAR|NOPMD|noinspection\b|CHECKSTYLE:?\s*(?:OFF|IGNORE|SUPPRESS)|CPD-OFF|ktlint-disable|SUPPRESS CHECKSTYLE|NOLINT"
+)
+_SILENCING = r"^@(?:file:)?(?:\w+\.)*(?:Suppress|ExcludeFrom|CoverageIgnore|NoCoverage|IgnoreCoverage|NoJacoco)"
+_DECLARES_TEST = re.compile(
+    r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Theory)\b|\bvoid\s+test\w*\s*\(|\bfun\s+(?:test\w*|`[^`]+`)\s*\("
+    r"|^\s*(?:test|it|should|scenario|then|expect)\(\"|^\s*\"[^\"]+\"\s*\{",
+    re.MULTILINE,
+)
+_OF_PROSE = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)+[.,:;]?|[^()={};]*[.:]")
+_STATES = re.compile(
+    r"\s*(?:val|var|fun|return|if|for|when|while|import|throw|private|override|@\w+|class|try)\b.*[^.]\s*|\s*[}\])]+[,;)]*\s*"
+    r"|\s*[\w.`]+\(.*\)(?:[.?!]+\w+(?:\(.*\))?)*(?: \{)?\s*|.*\{(?: \w+ ->)?\s*|\s*[\w.]+ (?:=|\+=|should\w+) .*"
+)
+_OF_JAVA = ("class A {{ void a() {{\n{}\n}} }}", "class A {{\n{}\n}}", "{}")
+_OF_KOTLIN = ("fun a() {{\n{}\n}}", "class A {{\n{}\n}}")
+
+
+def _rule(comments: Iterable[str], annotations: Iterable[str]) -> dict[str, object]:
+    marks = [{"kind": kind, "regex": _SILENCING} for kind in annotations]
+    return {"rule": {"any": [*({"kind": kind} for kind in comments), *marks]}}
+
+
+_RULES = {
+    "program": _rule(("line_comment", "block_comment"), ("annotation", "marker_annotation")),
+    "source_file": _rule(("line_comment", "multiline_comment"), ("annotation", "file_annotation")),
+}
+
+
+class Said:
+    """By the comments and annotations of a file."""
+
+    def __init__(self, root: SgNode) -> None:
+        self._is_kotlin = root.kind() == "source_file"
+        self.suppressions: list[str] = []
+        self.todos: list[str] = []
+        self._comments: list[SgNode] = []
+        for node in root.find_all(_RULES.get(root.kind(), _RULES["program"])):  # type: ignore[call-overload]  # a rule
+            text = node.text()
+            if text.startswith("@"):
+                self.suppressions.append(flat(text))
+                continue
+            if not text.startswith("/**"):
+                self._comments.append(node)
+            if _SILENCES.search(text):
+                self.suppressions.append(flat(text))
+            if TODO.search(text):
+                self.todos.extend(flat(line) for line in text.splitlines() if TODO.search(line))
+
+    def commented(self) -> Iterator[Commented]:
+        return code_in_comments(self._comments, self._is_code, lambda text: bool(_DECLARES_TEST.search(text)))
+
+    def _is_code(self, text: str) -> bool:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if self._is_kotlin:
+            if not all(_STATES.fullmatch(line) for line in lines):
+                return bool(_DECLARES_TEST.search(text)) and any(line.strip() == "}" for line in lines)
+            return any(not is_broken(parsed(form.format(text), "kotlin")) for form in _OF_KOTLIN)
+        if not lines[-1].rstrip().endswith((";", "}")) or all(_OF_PROSE.fullmatch(line.strip()) for line in lines):
+            return False
+        return any(not is_broken(parsed(form.format(text), "java")) for form in _OF_JAVA)

@@ -1,0 +1,85 @@
+"""How a test goes on, and how it does not: branches, jumps, assumptions."""
+
+import re
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.languages.java import words
+from untilproven.guard.languages.java.conditions import constant
+from untilproven.guard.languages.java.syntax import COMMENTS, IFS, Call, bare, call_of, code_in, statements, unwrapped
+from untilproven.guard.languages.syntax import flat_text as flat
+
+JUMPS = frozenset({"return_statement", "throw_statement", "jump_expression", "break_statement", "continue_statement"})
+_BRANCH = COMMENTS | {"control_structure_body"}
+ASSUMES = re.compile(r"assume[A-Z]\w*|abort|assumingThat")
+
+
+def assumption(call: Call) -> tuple[bool | None, str] | None:
+    """Whether it holds, None if that depends; and what it asks. None for what only shares its name."""
+    asked = [value for value in call.values if "string_literal" not in value.kind()] or list(call.values)
+    reason = ", ".join(flat(value) for value in asked) or call.name
+    if call.name == "abort":
+        return (False, reason) if not call.receiver or flat(call.receiver).endswith("Assumptions") else None
+    if call.name in {"assumeTrue", "assumeFalse", "assumingThat"} and asked:
+        value = constant(asked[0])
+        if value is None:
+            value = _set_in_file(asked[0])
+        return (value if value is None else value is not (call.name == "assumeFalse")), reason
+    if call.name == "assumeNotNull" and reason == "null":
+        return False, reason
+    return None, reason
+
+
+def _set_in_file(node: SgNode) -> bool | None:
+    """What a constant of the same file is."""
+    if node.kind() not in {"identifier", "simple_identifier"}:
+        return None
+    name = re.escape(node.text())
+    kind = "variable_declarator" if node.kind() == "identifier" else "property_declaration"
+    pattern = rf"(?:^|\s){name}(?:\s*:\s*Boolean)?\s*=\s*(?:true|false)$"
+    found = node.get_root().root().find(kind=kind, regex=pattern)
+    return found.text().endswith("true") if found else None
+
+
+def thrown_by(node: SgNode) -> str | None:
+    """The type of error that a statement throws, or the name of it."""
+    if node.kind() not in {"throw_statement", "jump_expression"} or not node.text().startswith("throw"):
+        return None
+    inside = code_in(node)
+    if not inside:
+        return None
+    thrown = bare(inside[0])
+    if thrown.kind() == "object_creation_expression":
+        made = thrown.field("type")
+        return flat(made).split("<")[0] if made else None
+    call = call_of(thrown)
+    return call.name if call else flat(thrown)
+
+
+def ends(statement: SgNode) -> bool:
+    """Nothing that follows it in its block is reached."""
+    statement = unwrapped(statement)
+    if statement.kind() in JUMPS:
+        return True
+    if statement.kind() in IFS:
+        condition, then, _ = branches(statement)
+        return bool(condition and then and constant(condition) is True and any(map(ends, statements(then))))
+    if statement.kind() == "block":
+        return any(map(ends, code_in(statement)))
+    call = call_of(statement)
+    if call is None:
+        return False
+    assumed = assumption(call) if ASSUMES.fullmatch(call.name) and call.name != "assumingThat" else None
+    return bool(words.EXITS.fullmatch(flat(statement)) or (assumed and assumed[0] is False))
+
+
+def branches(node: SgNode) -> tuple[SgNode | None, SgNode | None, SgNode | None]:
+    """Of an `if`: what it asks, what then, what else."""
+    if node.kind() == "if_statement":
+        condition = node.field("condition")
+        return condition and bare(condition), node.field("consequence"), node.field("alternative")
+    parts = node.children()
+    condition = next((bare(child) for child in parts if child.is_named() and child.kind() not in _BRANCH), None)
+    otherwise = next((at for at, child in enumerate(parts) if child.kind() == "else"), len(parts))
+    then = next((child for child in parts[:otherwise] if child.kind() == "control_structure_body"), None)
+    return condition, then, next((child for child in parts[otherwise:] if child.is_named()), None)

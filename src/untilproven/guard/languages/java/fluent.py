@@ -1,0 +1,312 @@
+"""Chains that read as sentences: `assertThat(x).isEqualTo(3)`, `x shouldBe 3`, `verify(mock, times(2)).call(3)`."""
+
+import re
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.languages.java import words
+from untilproven.guard.languages.java.conditions import claims, equal
+from untilproven.guard.languages.java.syntax import (
+    LAMBDAS,
+    Call,
+    bare,
+    body_of,
+    call_of,
+    is_literal,
+    number,
+    statements,
+    type_named,
+)
+from untilproven.guard.languages.syntax import Claim, line_of
+from untilproven.guard.languages.syntax import flat_text as flat
+
+_LONGEST = 200
+_MATCHES_ANYTHING = re.compile(
+    r"any\w*\(.*\)|(?:ArgumentMatchers|Mockito)\.any\w*\(.*\)|isA\(.*\)|eq\(any.*\)", re.DOTALL
+)
+_SHOULD = re.compile(r"should(?:Not)?(?:[A-Z]\w*)?")
+
+
+def chain(call: Call) -> list[Call] | None:
+    """From the call that opens a sentence to the last one; None if nothing opens one."""
+    links = [call]
+    for _ in range(_LONGEST):
+        receiver = links[-1].receiver
+        inner = (
+            call_of(bare(receiver)) if receiver is not None and bare(receiver).kind() != "infix_expression" else None
+        )
+        if inner is None:
+            break
+        links.append(inner)
+    links.reverse()
+    opens = next((at for at, link in enumerate(links) if _opens(link, is_last=at == len(links) - 1)), None)
+    return links[opens:] if opens is not None else None
+
+
+def _opens(link: Call, *, is_last: bool) -> bool:
+    if link.name == "that":
+        return bool(link.values) and link.receiver is not None
+    if link.name in words.OPENERS:
+        return bool(link.parts) or link.name.endswith("Exception") or is_last
+    if link.name == "verify" and not is_last:
+        return bool(link.arguments)
+    if link.name == "then":
+        return not is_last and not link.parts and link.receiver is not None
+    return (
+        not is_last
+        and link.name.startswith("assert")
+        and link.name not in words.TOGETHER | words.THROWS | words.HARMLESS
+    )
+
+
+def inside(links: list[Call]) -> tuple[SgNode, ...]:
+    """Lambdas handed to links that count for what they assert, and what the sentence is about."""
+    if links[0].name in words.THROWS or any(link.name.startswith("isThrownBy") for link in links):
+        return ()
+    return tuple(part for link in links for part in link.parts)
+
+
+def of_chain(links: list[Call]) -> list[Assertion]:
+    first, rest = links[0], links[1:]
+    if first.name == "verify":
+        return [_verification(first, rest)]
+    if len(first.values) >= 2 and first.name == "assertThat":
+        return [_of_matcher(first)]
+    if first.name == "then":
+        return _of_answer(first, rest)
+    about, error_of = _subject(first), _error_of(first)
+    found: list[Assertion] = []
+    tolerance = None
+    text = flat(first.node)
+    for at, link in enumerate(rest):
+        if link.name in {"isWithin", "isNotWithin"} and link.arguments:
+            tolerance = number(link.arguments[0])
+            continue
+        if words.NAVIGATES.fullmatch(link.name) and not (link.name == "isA" and at == len(rest) - 1):
+            if link.name not in {"as", "describedAs", "withFailMessage", "and", "also"}:
+                about = f"{about}.{_call_text(link)}"
+            continue
+        claim = _link(link, first, about, error_of)
+        if tolerance is not None:
+            claim = claim._replace(tolerance=tolerance, strength=Strength.PARTLY)
+            tolerance = None
+        found.append(claim.asserted(link.node, f"{text}.{_call_text(link)}"))
+    if not found and first.block and not rest:
+        return _in_block(first, about)
+    if not found and error_of is not None and error_of not in words.BROAD:
+        return [Claim(about, Strength.EXACTLY, error=error_of).asserted(first.node)]
+    return found or [Claim(about, Strength.NOTHING).asserted(first.node)]
+
+
+def _of_answer(first: Call, rest: list[Call]) -> list[Assertion]:
+    """`get("/a").then().statusCode(200).body("b", equalTo(3))`"""
+    about = flat(first.receiver) if first.receiver else ""
+    checks = {"statusCode", "body", "header", "headers", "contentType", "cookie", "statusLine", "time"}
+    return [
+        Claim(f"{about}.{link.name}", Strength.EXACTLY, ", ".join(flat(value) for value in link.values)).asserted(
+            link.node, f"then().{_call_text(link)}"
+        )
+        for link in rest
+        if link.name in checks and link.values
+    ]
+
+
+def _in_block(first: Call, about: str) -> list[Assertion]:
+    """`expectThat(x) { isEqualTo(3) }`"""
+    body = body_of(first.block) if first.block else None
+    found = []
+    for statement in statements(body) if body else []:
+        if (call := call_of(statement)) and call.receiver is None:
+            found.append(_link(call, first, about, None).asserted(call.node))
+    return found
+
+
+def _call_text(link: Call) -> str:
+    text = f"{link.name}({', '.join(flat(value) for value in link.values)})"
+    return f"{text} {flat(link.block)}" if link.block else text
+
+
+def _subject(first: Call) -> str:
+    given = first.values[0] if first.values else first.block
+    if given is None:
+        return flat(first.node)
+    body = body_of(given) if given.kind() in LAMBDAS else None
+    return " ".join(flat(one).rstrip(";") for one in statements(body)) if body else flat(given)
+
+
+def _error_of(first: Call) -> str | None:
+    """Which error a sentence is about, `Throwable` if it does not say."""
+    if first.name == "assertThatExceptionOfType" and first.values:
+        return type_named(first.values[0])
+    if found := re.fullmatch(r"assertThat(\w+Exception)", first.name):
+        return None if found[1] == "NoException" else found[1]
+    return "Throwable" if first.name in {"assertThatThrownBy", "assertFailure", "expectCatching"} else None
+
+
+def _link(link: Call, first: Call, about: str, error_of: str | None) -> Claim:
+    given = link.values[0] if link.values else None
+    expected = ", ".join(flat(value) for value in link.values) or None
+    if link.name == "isThrownBy":
+        wide = error_of is None or error_of in words.BROAD
+        return Claim(flat(given) if given else about, Strength.PARTLY if wide else Strength.EXACTLY, error=error_of)
+    if error_of is not None and link.name in {"isInstanceOf", "isExactlyInstanceOf", "isA", "hasClass"}:
+        error = type_named(given) if given else link.types[0] if link.types else None
+        return Claim(about, Strength.PARTLY if error in words.BROAD else Strength.EXACTLY, error=error)
+    if link.name in {"isTrue", "isFalse"} and len(first.values) == 1:
+        return claims(first.values[0], wanted=link.name == "isTrue")[0]
+    if link.name in {"isEqualTo", "isSameAs", "isSameInstanceAs", "equalTo"} and given is not None and first.values:
+        claim = equal(first.values[0], given, identical="Same" in link.name)
+        plain = flat(bare(first.values[0])) == about
+        return claim if plain else Claim(about, Strength.EXACTLY, expected)
+    if link.name == "of" and given is not None:
+        return Claim(about, Strength.PARTLY, flat(given))
+    if link.name in {"isCloseTo", "isNotCloseTo", "isEqualToWithTolerance"} and len(link.values) == 2:
+        offset = call_of(link.values[1])
+        amount = number(offset.arguments[0]) if offset and offset.arguments else number(link.values[1])
+        return Claim(about, Strength.PARTLY, flat(link.values[0]), amount)
+    if link.name == "isNotNull" and first.values and bare(first.values[0]).kind() == "object_creation_expression":
+        return Claim(about, Strength.NOTHING)
+    return Claim(about, _strength(link.name), expected or _silently(link.name))
+
+
+def _silently(name: str) -> str | None:
+    return {"isNull": "null", "isZero": "0", "isOne": "1", "isEmpty": "empty"}.get(name)
+
+
+def _strength(name: str) -> Strength:
+    if name in {"contains", "is", "any", "isArray", "isObject"} or words.LENGTHS.fullmatch(name):
+        return Strength.PARTLY
+    if words.EXACT.fullmatch(name):
+        return Strength.EXACTLY
+    return Strength.SOMETHING if words.WEAK.fullmatch(name) else Strength.PARTLY
+
+
+def _of_matcher(call: Call) -> Assertion:
+    """`assertThat("message", x, is(3))`"""
+    values = call.values
+    subject, matcher = values[-2], values[-1]
+    if is_literal(values[0]) and len(values) == 2 and call_of(matcher) is None:
+        return claims(matcher)[0].asserted(call.node)
+    return matched(subject, matcher).asserted(call.node)
+
+
+def matched(subject: SgNode, matcher: SgNode, nested: int = 0) -> Claim:
+    about = flat(subject)
+    call = call_of(bare(matcher))
+    if call is None or nested > 20:
+        return Claim(about, Strength.PARTLY, flat(matcher))
+    given = call.values
+    if call.name in {"is", "equalTo", "describedAs", "both", "either", "equals", "be", "sameInstance"} and given:
+        if call_of(bare(given[0])) and _is_matcher(given[0]):
+            return matched(subject, given[0], nested + 1)
+        if flat(given[0]).endswith((".class", "::class")):
+            return Claim(about, Strength.SOMETHING, type_named(given[0]))
+        return equal(subject, given[0])
+    if call.name == "not" and given:
+        inner = matched(subject, given[0], nested + 1)
+        return Claim(
+            about, Strength.SOMETHING if inner.expected in {None, "null", "empty"} else Strength.PARTLY, inner.expected
+        )
+    if call.name in {"allOf", "anyOf", "and", "or"} and given:
+        parts = [matched(subject, one, nested + 1) for one in given]
+        best = (min if call.name in {"anyOf", "or"} else max)(parts, key=lambda part: part.strength)
+        return (
+            best if call.name in {"allOf", "and"} else Claim(about, min(best.strength, Strength.PARTLY), flat(matcher))
+        )
+    if call.name in {"anything", "any"} and not given:
+        return Claim(about, Strength.NOTHING)
+    if call.name in {"closeTo", "plusOrMinus"} and len(given) == 2:
+        return Claim(about, Strength.PARTLY, flat(given[0]), number(given[1]))
+    expected = ", ".join(flat(one) for one in given) or {"nullValue": "null", "empty": "empty"}.get(call.name)
+    if words.EXACT.fullmatch(call.name):
+        return Claim(about, Strength.EXACTLY, expected)
+    return Claim(about, Strength.SOMETHING if words.WEAK.fullmatch(call.name) else Strength.PARTLY, expected)
+
+
+_MATCHERS = re.compile(
+    r"is|not|equalTo|nullValue|notNullValue|instanceOf|any|anything|closeTo|contains\w*|has[A-Z]\w*|empty\w*|greaterThan\w*"
+    r"|lessThan\w*|startsWith|endsWith|matches\w*|allOf|anyOf|sameInstance|theInstance|every\w*|in|oneOf|isIn|isOneOf|both|either"
+)
+
+
+def _is_matcher(node: SgNode) -> bool:
+    call = call_of(bare(node))
+    if call is None or _MATCHERS.fullmatch(call.name) is None:
+        return False
+    return call.receiver is None or flat(call.receiver).endswith("Matchers")
+
+
+def is_infix(name: str) -> bool:
+    return _SHOULD.fullmatch(name) is not None
+
+
+def of_infix(call: Call) -> Assertion:
+    """`x shouldBe 3`, `x.shouldHaveSize(3)`, `x should startWith("a")`"""
+    subject = call.receiver or call.node
+    about, given = flat(subject), call.values[0] if call.values else None
+    if call.name in {"shouldBe", "shouldBeEqual", "shouldBeEqualTo", "shouldEqual", "shouldBeSameInstanceAs"} and given:
+        tolerant = call_of(bare(given))
+        if tolerant and tolerant.name == "plusOrMinus" and tolerant.receiver and tolerant.values:
+            claim = Claim(about, Strength.PARTLY, flat(tolerant.receiver), number(tolerant.values[0]))
+        else:
+            claim = equal(subject, given, identical="Same" in call.name)
+        return claim.asserted(call.node)
+    if call.name == "should" and given is not None and given.kind() not in LAMBDAS:
+        return matched(subject, given).asserted(call.node)
+    if call.name in {"shouldBeTrue", "shouldBeFalse"}:
+        return claims(subject, wanted=call.name == "shouldBeTrue")[0].asserted(call.node)
+    strength = _strength(call.name)
+    if is_literal(subject) and strength <= Strength.SOMETHING and about != "null":
+        strength = Strength.NOTHING
+    return Claim(about, strength, ", ".join(flat(value) for value in call.values) or None).asserted(call.node)
+
+
+def _verification(first: Call, rest: list[Call]) -> Assertion:
+    """`verify(mock, times(2)).call(3)`"""
+    called = rest[0]
+    given = [flat(value) for value in called.values]
+    mode = flat(first.values[1]) if len(first.values) > 1 else ""
+    exact = bool(given) and not any(_MATCHES_ANYTHING.fullmatch(value) for value in given)
+    strength = Strength.EXACTLY if exact else Strength.PARTLY
+    if re.search(r"atLeast\w*\(0\)|atMost\((?:Integer\.MAX_VALUE|\d{3,})\)", mode):
+        strength = Strength.NOTHING
+    elif re.search(r"atLeast|atMost", mode):
+        strength = Strength.PARTLY
+    return Assertion(
+        text=flat(rest[-1].node),
+        about=f"{flat(first.values[0])}.{called.name}",
+        strength=strength,
+        line=line_of(first.node),
+        expected=" ".join(filter(None, (mode, f"({', '.join(given)})"))),
+    )
+
+
+def verified(call: Call) -> list[Claim] | None:
+    """`verify(exactly = 2) { mock.call(3) }`, `verifyNoInteractions(mock)`, `then(mock).should().call(3)`"""
+    if call.name in {"verify", "coVerify", "verifyAll", "verifyOrder", "verifySequence", "coVerifyAll"} and call.block:
+        return _called_in(call)
+    if call.name in {"verifyNoInteractions", "verifyNoMoreInteractions", "verifyZeroInteractions", "confirmVerified"}:
+        return [Claim(flat(value), Strength.PARTLY, call.name) for value in call.values] or None
+    before = call_of(call.receiver) if call.receiver else None
+    if before and before.name == "should" and before.receiver and (mocked := call_of(before.receiver)):
+        if mocked.name == "then" and mocked.arguments:
+            given = ", ".join(flat(value) for value in call.values)
+            return [Claim(f"{flat(mocked.arguments[0])}.{call.name}", Strength.PARTLY, f"({given})")]
+    return None
+
+
+def _called_in(call: Call) -> list[Claim]:
+    mode = " ".join(f"{key} = {flat(value)}" for key, value in call.named)
+    if re.search(r"atLeast = 0", mode):
+        return [Claim(flat(call.node), Strength.NOTHING)]
+    body = body_of(call.block) if call.block else None
+    found = []
+    for statement in statements(body) if body else []:
+        inner = call_of(statement)
+        given = [flat(value) for value in inner.values] if inner else []
+        exact = bool(given) and not any(_MATCHES_ANYTHING.fullmatch(value) for value in given)
+        about = f"{flat(inner.receiver)}.{inner.name}" if inner and inner.receiver else flat(statement)
+        expected = " ".join(filter(None, (mode, f"({', '.join(given)})")))
+        found.append(Claim(about, Strength.EXACTLY if exact else Strength.PARTLY, expected))
+    return found

@@ -1,0 +1,222 @@
+"""Tests and functions of a file, with what around them decides about them."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from ast_grep_py import SgNode
+
+from untilproven.guard.languages.java import cases, running
+from untilproven.guard.languages.java.syntax import (
+    BODIES,
+    FUNCTIONS,
+    TYPES,
+    Annotation,
+    annotations,
+    code_in,
+    name_of,
+    words,
+)
+from untilproven.guard.languages.syntax import Marked
+from untilproven.guard.languages.syntax import flat_text as flat
+
+TESTS = frozenset(
+    {"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Theory", "Property", "RetryingTest"}
+    | {"CartesianTest", "FuzzTest", "RepeatedIfExceptionsTest", "RetryTest", "Tests", "UiThreadTest"}
+)
+"""`Property` is jqwik's."""
+_SETUP = frozenset({"Before", "BeforeEach", "BeforeAll", "BeforeClass", "BeforeMethod", "BeforeTest", "BeforeSuite"})
+SETUP_OR_TEARDOWN = _SETUP | {one.replace("Before", "After") for one in _SETUP}
+_MAY_SKIP = re.compile(r"[aA]ssum|abort\(|SkipException|Aborted")
+_GIVES = re.compile(r"@(?:\w+\.)*(?:DataProvider|Parameters)\b")
+_SCOPES = TYPES | {"enum_constant", "enum_entry"}
+_STATEFUL = frozenset({"field_declaration", "property_declaration", "constant_declaration"})
+
+
+class Scope(msgspec.Struct, eq=False):
+    """A class, or what has members as one has."""
+
+    name: str
+    node: SgNode
+    outer: "Scope | None" = None
+    marks: list[Annotation] = []
+    """Annotations that may keep its tests from being run."""
+    functions: list[SgNode] = []
+    by_name: dict[str, list[SgNode]] = {}
+    givers: list[SgNode] = []
+    """Functions that say they give cases to tests."""
+    fields: list[SgNode] = []
+    setups: list[SgNode] = []
+    """Those that may skip."""
+    asserting: dict[str, bool] = {}
+    """What was found out about its functions."""
+
+    def around(self) -> Iterator["Scope"]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    @property
+    def path(self) -> str:
+        return ".".join(scope.name for scope in reversed(list(self.around())) if scope.name)
+
+
+class Member(Marked, frozen=True, eq=False):
+    scope: Scope | None = None
+
+
+def scopes(root: SgNode) -> list[Scope]:
+    """All of a file's, the file itself first."""
+    found = [Scope("", root)]
+    stack: list[tuple[SgNode, Scope]] = [(child, found[0]) for child in reversed(code_in(root))]
+    while stack:
+        node, scope = stack.pop()
+        kind = node.kind()
+        inside = scope
+        if kind in _SCOPES:
+            inside = _entered(node, kind, scope)
+            found.append(inside)
+        elif kind in FUNCTIONS:
+            _add_function(node, scope)
+            continue
+        elif kind in _STATEFUL:
+            scope.fields.append(node)
+            for body in _classes_in(node):
+                inside = Scope(_declared(node), body, scope)
+                found.append(inside)
+                stack.extend((child, inside) for child in reversed(code_in(body)))
+            continue
+        elif kind not in BODIES and kind != "ERROR":
+            continue
+        stack.extend((child, inside) for child in reversed(code_in(node)))
+    return found
+
+
+def _entered(node: SgNode, kind: str, scope: Scope) -> Scope:
+    if kind == "companion_object" and scope.node.kind() in TYPES:
+        """Its functions are called as those of its class."""
+        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name, givers=scope.givers)
+    return Scope(name_of(node), node, scope, [one for one in annotations(node) if running.decides(one)])
+
+
+def _classes_in(field: SgNode) -> list[SgNode]:
+    """Classes without a name that a field holds; not those within one another."""
+    if "{" not in field.text():
+        return []
+    found: list[SgNode] = []
+    for body in field.find_all(kind="class_body"):
+        if not found or body.range().start.index >= found[-1].range().end.index:
+            found.append(body)
+    return found
+
+
+def _declared(field: SgNode) -> str:
+    declarator = next(
+        (one for one in code_in(field) if one.kind() in {"variable_declarator", "variable_declaration"}), None
+    )
+    return name_of(declarator) if declarator else ""
+
+
+def _add_function(node: SgNode, scope: Scope) -> None:
+    scope.functions.append(node)
+    scope.by_name.setdefault(name_of(node), []).append(node)
+    if _GIVES.search(node.text()):
+        scope.givers.append(node)
+    if "constructor" not in node.kind() and _MAY_SKIP.search(node.text()):
+        marks = {one.name for one in annotations(node)}
+        if marks & _SETUP or name_of(node) in {"setUp", "setup"}:
+            scope.setups.append(node)
+
+
+def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
+    for scope in every:
+        if scope.outer and scope.outer.functions is scope.functions:
+            continue
+        path = scope.path
+        for node in scope.functions:
+            name = short = name_of(node) or "constructor"
+            if len(scope.by_name.get(name_of(node), ())) > 1:
+                name += f"({_parameter_types(node)})"
+            marks = annotations(node)
+            is_test = _is_test(node, marks, scope, imports)
+            decided = tuple(_decided_by(scope, marks, short)) if is_test else ()
+            yield Member(f"{path}.{name}" if path else name, node, is_test, decided, scope)
+
+
+def _decided_by(scope: Scope, marks: list[Annotation], name: str) -> Iterator[str]:
+    """What else says whether a test is run, and with what."""
+    named = cases.sources(marks, name) | set(_conditions(marks))
+    for around in scope.around():
+        yield from (mark.text for mark in around.marks)
+        yield from (setup.text() for setup in around.setups)
+        yield from (function.text() for function in providers(around, named))
+
+
+def _conditions(marks: list[Annotation]) -> Iterator[str]:
+    for mark in marks:
+        if mark.name in {"EnabledIf", "DisabledIf"} and (given := mark.option("value")):
+            yield given.text().strip('"').rpartition("#")[2]
+
+
+def providers(scope: Scope, named: set[str]) -> list[SgNode]:
+    """Functions that are named, and those that give cases to the whole class."""
+    found = [function for name in sorted(named) for function in scope.by_name.get(name, ())]
+    return found + [one for one in scope.givers if any(_gives(mark, named) for mark in annotations(one))]
+
+
+def _gives(mark: Annotation, named: set[str]) -> bool:
+    if mark.name == "Parameters":
+        return True
+    given = mark.option("name") if mark.name == "DataProvider" else None
+    return given is not None and given.text().strip('"') in named
+
+
+def _parameter_types(node: SgNode) -> str:
+    listed = next(
+        (one for one in node.children() if one.kind().endswith("parameters") and one.kind() != "type_parameters"), None
+    )
+    if listed is None:
+        return ""
+    types = []
+    for one in code_in(listed):
+        typed = one.field("type") or next((part for part in code_in(one) if part.kind().endswith("type")), None)
+        if typed:
+            types.append(flat(typed))
+    return ", ".join(types)
+
+
+def _is_test(node: SgNode, marks: list[Annotation], scope: Scope, imports: str) -> bool:
+    said = words(node)
+    if any(mark.name in TESTS for mark in marks):
+        return not said & {"private", "abstract"} and ("static" not in said) and _is_collected(scope, imports)
+    if not name_of(node).startswith("test") or node.kind() not in {"method_declaration", "function_declaration"}:
+        return False
+    return (
+        _is_of_junit_3(scope, imports) and not _parameter_types(node) and not said & {"private", "static", "abstract"}
+    )
+
+
+def _is_collected(scope: Scope, imports: str) -> bool:
+    """Jupiter passes over inner classes that are not marked as nested."""
+    if "org.junit.jupiter" not in imports:
+        return True
+    for around in scope.around():
+        if around.outer is None or around.outer.outer is None or around.node.kind() != "class_declaration":
+            continue
+        said = words(around.node)
+        is_inner = "inner" in said if around.node.get_root().root().kind() == "source_file" else "static" not in said
+        outer_is_class = around.outer.node.kind() == "class_declaration"
+        if is_inner and outer_is_class and not any(mark.name.endswith("Nested") for mark in annotations(around.node)):
+            return False
+    return True
+
+
+def _is_of_junit_3(scope: Scope, imports: str) -> bool:
+    base = next((one for one in scope.node.children() if one.kind() in {"superclass", "delegation_specifier"}), None)
+    if base is None:
+        return False
+    parent = re.sub(r"^extends\s+|[(<].*$", "", flat(base))
+    if parent.endswith("TestCase"):
+        return "org.junit.Test" not in imports and "org.junit.jupiter" not in imports
+    return "Test" in parent and "junit.framework" in imports

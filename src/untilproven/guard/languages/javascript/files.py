@@ -1,0 +1,130 @@
+"""What a file as a whole says to tools and to a test run."""
+
+import re
+from collections.abc import Iterator
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.facts import Facts
+from untilproven.guard.kinds import kind_of
+from untilproven.guard.languages.javascript.commented import commented
+from untilproven.guard.languages.javascript.declarations import declarations, name_of
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, bare, chain, string_of, written
+from untilproven.guard.languages.javascript.survey import Survey, is_at_top, survey
+from untilproven.guard.languages.javascript.tested import asked
+
+_SUPPRESSION = re.compile(
+    r"eslint-disable|@ts-(?:ignore|nocheck|expect-error)|tslint:disable|(?:istanbul|c8|v8) ignore|biome-ignore"
+    r"|jshint\s+ignore|\$Flow(?:FixMe|Ignore|ExpectedError)|@flow-ignore|oxlint-disable|deno-lint-ignore|NOSONAR"
+    r"|[sS]tryker disable|standard-disable|@vitest-ignore|node:coverage (?:disable|ignore)"
+)
+_TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b|@todo\b")
+_EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
+_RUNNERS = "it|test|describe|expect|assert|context|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
+_PATCHED = re.compile(
+    rf"(?:global|globalThis|window|self)\.(?:{_RUNNERS})|(?:{_RUNNERS}|chai|Assertion|Mocha|Runner|Test|Suite)(?:\.prototype)?"
+    r"(?:\.\w+)+|process\.(?:exit|exitCode|reallyExit)|Module\._(?:load|resolveFilename|extensions)|require\.extensions.*"
+    r"|module\.exports\.mochaHooks|exports\.mochaHooks"
+)
+_HARMLESS = re.compile(
+    r".*\.(?:config|timeout|length|displayName)|jasmine\.DEFAULT_TIMEOUT_INTERVAL|(?:test|it)\.\w*[tT]itle|Test\w*\..*"
+)
+_GLOBAL_SETUP = re.compile(
+    r"globalSetup|globalTeardown|handleTestEvent|mochaHooks|mochaGlobalSetup|mochaGlobalTeardown"
+)
+
+
+def facts(root: SgNode, path: str) -> Facts:
+    found = survey(root)
+    remarks = [(comment, comment.text()) for comment in found.comments]
+    return Facts(
+        declarations=declarations(found),
+        suppressions=tuple(_collapsed(text) for _, text in remarks if _SUPPRESSION.search(text)),
+        todos=tuple(_collapsed(text) for _, text in remarks if _TODO.search(text)),
+        commented=tuple(commented(remarks, path)),
+        hooks=tuple(dict.fromkeys(_hooks(found))),
+        exits=tuple(_exits(found, is_loaded=kind_of(path) in {"test", "configuration"})),
+        flags=tuple(_flags(found)),
+        asks_if_tested=tuple(
+            dict.fromkeys(said for node in found.asking if (said := asked(node)) and not _is_inside(node))
+        ),
+    )
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_inside(node: SgNode) -> bool:
+    """Whether it stands in a function that has a name."""
+    return any(above.kind() in FUNCTIONS and name_of(above) is not None for above in node.ancestors())
+
+
+def _hooks(found: Survey) -> Iterator[str]:
+    for node in found.assignments:
+        left, right = node.field("left"), node.field("right")
+        if left is None or right is None:
+            continue
+        target = written(left)
+        if _PATCHED.fullmatch(target) and not _HARMLESS.fullmatch(target) and right.kind() not in {"true", "false"}:
+            yield written(node) if right.kind() not in FUNCTIONS else target
+    for call in found.calls:
+        links = chain(call)
+        names = [link.name for link in links]
+        args = links[-1].args or ()
+        if names == ["expect", "extend"]:
+            yield "expect.extend"
+        elif names == ["Object", "defineProperty"] and len(args) > 1 and _is_runners(args):
+            yield f"{args[0].text()}.{string_of(args[1])}"
+        elif names[0] == "process" and names[-1] in {"on", "once"} and args and "exitCode" in call.text():
+            yield written(links[-1].node)
+    for node in found.functions:
+        name = node.field("name")
+        if name is not None and _GLOBAL_SETUP.fullmatch(name.text()):
+            yield name.text()
+
+
+def _is_runners(args: tuple[SgNode, ...]) -> bool:
+    return args[0].text() in {"global", "globalThis", "expect", "assert", "process"} and bool(
+        re.fullmatch(f"{_RUNNERS}|exitCode|exit|equal|strictEqual|toBe", string_of(args[1]) or "")
+    )
+
+
+def _exits(found: Survey, *, is_loaded: bool) -> Iterator[str]:
+    """`is_loaded` if a test run loads the file: then functions of it count as well."""
+    for call in found.calls:
+        callee = call.field("function")
+        if callee is None or not _EXIT.fullmatch(callee.text()):
+            continue
+        if callee.text() == "process.kill" and "process.pid" not in call.text():
+            continue
+        if is_loaded or not _is_inside(call):
+            yield written(call)
+    for node in found.assignments:
+        left, right = node.field("left"), node.field("right")
+        if left is not None and right is not None and left.text() == "process.exitCode" and right.text() == "0":
+            yield written(node)
+
+
+def _flags(found: Survey) -> Iterator[tuple[str, bool]]:
+    for binding in found.bindings:
+        name, value = binding.field("name"), binding.field("value")
+        if (
+            name is None
+            or value is None
+            or name.kind() != "identifier"
+            or value.kind() == "array"
+            or not is_at_top(binding)
+        ):
+            continue
+        if value.kind() in {"true", "false"}:
+            yield name.text(), value.kind() == "true"
+            continue
+        for pair in value.named_children():
+            key, said = pair.field("key"), pair.field("value")
+            if key is not None and said is not None and bare(said).kind() in {"true", "false"}:
+                yield f"{name.text()}.{key.text().strip(chr(39) + chr(34))}", bare(said).kind() == "true"
+    for node in found.assignments:
+        left, right = node.field("left"), node.field("right")
+        if left and right and right.kind() in {"true", "false"} and is_at_top(node):
+            yield written(left), right.kind() == "true"

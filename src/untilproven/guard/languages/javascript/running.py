@@ -1,0 +1,222 @@
+"""Whether a test is run: marks on it and around it, and what its body does first."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from ast_grep_py import SgNode, SgRoot
+
+from untilproven.guard.facts import Running
+from untilproven.guard.languages.javascript.nodes import (
+    FUNCTIONS,
+    Link,
+    arguments,
+    bare,
+    chain,
+    expression_of,
+    statements,
+    string_of,
+    truth,
+    written,
+)
+from untilproven.guard.languages.javascript.openings import Opening
+from untilproven.guard.languages.javascript.survey import certain, survey
+
+_NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
+_SKIPPING = frozenset({"skip", "todo", "fixme", "fail", "pending"})
+_ABOUT_MACHINE = re.compile(
+    r"process\.(?:platform|version|versions|env|arch|stdout|release|features|getuid)|import\.meta\.env|os\.(?:platform|type|arch)"
+    r"|typeof \w+|\b(?:is)?(?:[wW]in(?:dows|32)?|[mM]ac(?:OS)?|[lL]inux|CI|[bB]rowser(?:Name)?|[nN]ode(?:Version)?|Bun|Deno)\b"
+    r"|semver|[sS]upport|globalThis|\bglobal\b|navigator|\b(?:has|isIn)[A-Z]|navigator|[aA]vailable|headless|isMobile"
+)
+
+
+class Mark(NamedTuple):
+    running: Running
+    reason: str | None = None
+
+
+def running(opening: Opening, around: tuple[Opening, ...]) -> Mark:
+    """The least of everything that is said of it; `around` are the suites that it stands in."""
+    marks = [*_on(opening), *_above(opening.node), *_focus(opening, around), *_of_file(opening.node.get_root())]
+    marks.extend(mark for suite in around for mark in _of_suite(suite))
+    if opening.function is not None:
+        marks.extend(first_things(opening.function))
+    return min(marks, key=lambda mark: mark.running, default=Mark(Running.ALWAYS))
+
+
+def _on(opening: Opening) -> Iterator[Mark]:
+    """What the call itself says: `it.skip`, `xit`, `it.skipIf(...)`, `{ skip: true }`."""
+    known = certain(opening.node)
+    word = opening.words[0]
+    if word.startswith("x") and word[1:] in {"it", "test", "describe", "context", "specify"}:
+        yield Mark(Running.NEVER, word)
+    if opening.is_pending:
+        yield Mark(Running.NEVER, "nothing to run")
+    if opening.choice is not None:
+        yield _when(opening.choice, known)
+    for link in opening.links[1:]:
+        if link.name in _NEVER:
+            yield Mark(Running.NEVER, f".{link.name}")
+        elif link.name in {"skipIf", "runIf", "if"} and link.args:
+            yield _when(link.args[0], known, if_true=link.name == "skipIf")
+    for key in ("skip", "todo", "fails", "ignore", "expectFailure"):
+        if (value := opening.option(key)) is not None:
+            said = string_of(value)
+            yield Mark(Running.NEVER, said) if said else _when(value, known, if_true=True)
+
+
+def _when(condition: SgNode, known: dict[str, bool], *, if_true: bool | None = None) -> Mark:
+    """What a condition means for what is skipped by it; `if_true` None if it is not known which way it turns."""
+    holds = truth(condition, known) if if_true is not None and condition.kind() not in FUNCTIONS else None
+    if holds is None:
+        return Mark(Running.SOMETIMES, written(condition))
+    return Mark(Running.NEVER, written(condition)) if holds is if_true else Mark(Running.ALWAYS)
+
+
+def _focus(opening: Opening, around: tuple[Opening, ...]) -> Iterator[Mark]:
+    focused = survey(opening.node).focused
+    if not focused or opening.is_focused or any(one.is_focused for one in around):
+        return
+    if not any(opening.holds(one) for one in focused):
+        yield Mark(Running.NEVER, f"only {focused[0].name} is run")
+
+
+def _above(node: SgNode) -> Iterator[Mark]:
+    """What it stands in: branches, and blocks that end before it."""
+    known = certain(node)
+    for above in node.ancestors():
+        kind = above.kind()
+        if kind == "if_statement" and (condition := above.field("condition")) and node != condition:
+            runs_if = node == above.field("consequence")
+            holds = truth(condition, known)
+            if holds is not None:
+                yield Mark(Running.ALWAYS if holds is runs_if else Running.NEVER, written(condition))
+            else:
+                yield Mark(Running.SOMETIMES, written(condition))
+        elif kind in {"binary_expression", "ternary_expression"}:
+            first = above.field("left") or above.field("condition")
+            if first is not None and node != first:
+                runs_if = kind == "binary_expression" or node == above.field("consequence")
+                yield _when(first, known, if_true=not runs_if)
+        elif kind in {"statement_block", "program"}:
+            end = _end_of(above)
+            if end is not None and end[0] < node.range().start.index:
+                yield Mark(Running.NEVER, f"behind {end[1]}")
+        node = above
+
+
+@lru_cache(maxsize=256)
+def _end_of(block: SgNode) -> tuple[int, str] | None:
+    """The statement that a block ends with before its end: where, and how it is written."""
+    for child in block.named_children():
+        if child.kind() in {"return_statement", "throw_statement"}:
+            return child.range().start.index, written(child)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _of_suite(suite: Opening) -> tuple[Mark, ...]:
+    """What is said of a suite, and what it does to its tests: `this.skip()` in it or in a hook of it."""
+    if not suite.is_suite or suite.function is None:
+        return tuple(_on(suite))
+    return (*_on(suite), *_among(statements(suite.function.field("body"))))
+
+
+@lru_cache(maxsize=16)
+def _of_file(root: SgRoot) -> tuple[Mark, ...]:
+    return tuple(_among(statements(root.root())))
+
+
+def _among(inside: list[SgNode]) -> Iterator[Mark]:
+    for statement in inside:
+        if statement.kind() == "if_statement" and (condition := statement.field("condition")):
+            branch = statements(statement.field("consequence"))
+            if branch and _skip(branch[0]) is not None:
+                yield _when(condition, certain(statement), if_true=True)
+            continue
+        if statement.kind() != "expression_statement":
+            continue
+        if (mark := _skip(statement)) is not None:
+            yield mark
+        elif (hook := _hook(statement)) is not None:
+            yield from first_things(hook)
+
+
+def _hook(statement: SgNode) -> SgNode | None:
+    """The function of `before(...)`, if the statement is one."""
+    call = expression_of(statement)
+    if call is None or call.kind() != "call_expression":
+        return None
+    links = chain(call)
+    if links[-1].name not in {"before", "beforeAll", "beforeEach", "setup", "suiteSetup"} or not call.text().startswith(
+        ("before", "test.before", "setup", "suiteSetup")
+    ):
+        return None
+    return next((argument for argument in arguments(call) if argument.kind() in FUNCTIONS), None)
+
+
+def first_things(function: SgNode) -> Iterator[Mark]:
+    """What a body does before anything is asserted."""
+    known = certain(function)
+    for statement in statements(function.field("body")):
+        kind = statement.kind()
+        if kind in {"expression_statement", "return_statement"}:
+            if (mark := _skip(statement)) is not None:
+                yield mark
+                return
+            if "expect" in statement.text() or "assert" in statement.text():
+                return
+        elif kind == "if_statement" and (condition := statement.field("condition")):
+            yield from _leaving(condition, statements(statement.field("consequence")), known)
+        elif kind not in {"lexical_declaration", "variable_declaration", "comment", "function_declaration"}:
+            return
+
+
+def _leaving(condition: SgNode, inside: list[SgNode], known: dict[str, bool]) -> Iterator[Mark]:
+    if any(_skip(one) is not None for one in inside[:2]):
+        yield _when(condition, known, if_true=True)
+    elif _is_bare_return(inside) and truth(condition, known) is None and _ABOUT_MACHINE.search(condition.text()):
+        yield Mark(Running.SOMETIMES, written(condition))
+
+
+def _is_bare_return(inside: list[SgNode]) -> bool:
+    return bool(inside) and inside[-1].kind() == "return_statement" and expression_of(inside[-1]) is None
+
+
+def _skip(statement: SgNode) -> Mark | None:
+    """`this.skip()`, `t.skip("why")`, `test.skip(condition, "why")`, `pending()`; None for any other statement."""
+    call = expression_of(statement)
+    if call is None or bare(call).kind() != "call_expression":
+        return None
+    links = chain(call)
+    last = links[-1]
+    if last.name not in _SKIPPING or last.args is None or not _is_runners(links):
+        return None
+    if not last.args:
+        return Mark(Running.NEVER, written(call))
+    first = last.args[0]
+    if (said := string_of(first)) is not None:
+        return Mark(Running.NEVER, said)
+    return _when(first, certain(statement), if_true=True)
+
+
+def _is_runners(links: list[Link]) -> bool:
+    """Whether `skip` is said to the runner: `this`, a test's own context, the word that declares tests."""
+    if len(links) == 1:
+        return links[0].name in {"pending", "skip"}
+    if links[-1].name == "fail":
+        return links[0].name == "test" and len(links) == len(("test", "fail"))
+    before = [link.name for link in links[:-1]]
+    return before in (
+        ["this"],
+        ["t"],
+        ["test"],
+        ["ctx"],
+        ["context"],
+        ["it"],
+        ["testInfo"],
+        ["task"],
+        ["this", "test"],
+    ) or (before == ["test", "info"])

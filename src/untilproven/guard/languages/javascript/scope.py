@@ -1,0 +1,132 @@
+"""What the names in a test are known to be."""
+
+import re
+from functools import lru_cache
+
+import msgspec
+from ast_grep_py import Config, SgNode, SgRoot
+
+from untilproven.guard.languages.javascript.declarations import name_of
+from untilproven.guard.languages.javascript.nodes import (
+    FUNCTIONS,
+    Link,
+    bare,
+    chain,
+    is_constant,
+    parameters,
+    statements,
+    string_of,
+    written,
+)
+from untilproven.guard.languages.javascript.openings import Opening
+from untilproven.guard.languages.javascript.survey import survey
+
+_ANSWERING = (
+    "^(?:mockReturnValue|mockResolvedValue|mockReturnValueOnce|mockResolvedValueOnce|returns|resolves|fn|fake)$"
+)
+_RULE: Config = {
+    "rule": {
+        "any": [
+            {"kind": "variable_declarator"},
+            {
+                "kind": "call_expression",
+                "has": {"field": "function", "has": {"field": "property", "regex": _ANSWERING}},
+            },
+        ]
+    }
+}
+_ASSERTING = re.compile(r"\b(?:expect|assert|should|fail)\b|\bassert[A-Z]|\bthrow new|\bt\.\w+\(")
+_MAKERS = re.compile(r"(?:jest|vi|sinon|sandbox|mock|t\.mock|td)\.")
+
+
+class Scope(msgspec.Struct, frozen=True):
+    givers: frozenset[str]
+    """Those that a runner gives to it, with methods that assert."""
+    fixed: frozenset[str]
+    """Those bound to a literal."""
+    rigged: dict[str, frozenset[str]]
+    """Functions that were replaced, and what they were told to answer."""
+    helpers: frozenset[str]
+    """Functions of the file that assert something."""
+
+
+def scope_of(test: Opening, function: SgNode) -> Scope:
+    fixed: set[str] = set()
+    rigged: dict[str, frozenset[str]] = {}
+    for start, name, answer in _certain(test.node.get_root()):
+        if not test.start <= start <= test.end:
+            continue
+        if answer is None:
+            fixed.add(name)
+        else:
+            rigged[name] = rigged.get(name, frozenset()) | {answer}
+    givers = frozenset({"t", *parameters(function)[:1]})
+    return Scope(givers, frozenset(fixed), rigged, _helpers(test.node.get_root()))
+
+
+@lru_cache(maxsize=16)
+def _helpers(root: SgRoot) -> frozenset[str]:
+    return frozenset(
+        name.rpartition(".")[2]
+        for function in survey(root.root()).functions
+        if (name := name_of(function)) is not None and _ASSERTING.search(function.text())
+    )
+
+
+@lru_cache(maxsize=16)
+def _certain(root: SgRoot) -> tuple[tuple[int, str, str | None], ...]:
+    """Of a file: where, the name, and the answer if it is a function that was told one."""
+    found: list[tuple[int, str, str | None]] = []
+    for node in root.root().find_all(_RULE):
+        if node.kind() == "variable_declarator":
+            told = (name, None) if (name := _fixed(node)) is not None else None
+        else:
+            told = _told(node)
+        if told is not None:
+            found.append((node.range().start.index, *told))
+    return tuple(found)
+
+
+def _fixed(binding: SgNode) -> str | None:
+    """The name that is bound to a literal, once and for all."""
+    name, value, above = binding.field("name"), binding.field("value"), binding.parent()
+    if name is None or value is None or above is None or name.kind() != "identifier":
+        return None
+    is_fixed = value.kind() not in {"array", "object"} and is_constant(value) and above.text().startswith("const")
+    return name.text() if is_fixed else None
+
+
+def _told(call: SgNode) -> tuple[str, str] | None:
+    """The function that is replaced, and its answer."""
+    links = chain(call)
+    last = links[-1]
+    if not last.args:
+        return None
+    answer = bare(last.args[0])
+    if last.name in {"fn", "fake"}:
+        if answer.kind() not in FUNCTIONS or not _MAKERS.match(last.node.text()):
+            return None
+        inside = statements(answer.field("body"))
+        returned = inside[0] if len(inside) == 1 else None
+        if returned is not None and returned.kind() == "return_statement":
+            returned = next(iter(returned.named_children()), None)
+        if returned is None:
+            return None
+        answer = bare(returned)
+    if not is_constant(answer):
+        return None
+    name = _name(links, call)
+    return (name, written(answer)) if name else None
+
+
+def _name(links: list[Link], call: SgNode) -> str | None:
+    for at, link in enumerate(links):
+        if link.name in {"spyOn", "stub", "method"} and link.args and len(link.args) > 1:
+            member = string_of(link.args[1])
+            return f"{written(link.args[0])}.{member}" if member else None
+        if link.name in {"fn", "stub", "fake"} and at <= len(("t", "mock")):
+            above = call.parent()
+            name = above.field("name") if above is not None and above.kind() == "variable_declarator" else None
+            return name.text() if name else None
+    below = links[-2].node if len(links) > 1 else None
+    return written(below) if below is not None and below.kind() in {"identifier", "member_expression"} else None

@@ -1,0 +1,156 @@
+"""What takes hold of a test run when a file is loaded."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from ast_grep_py import SgNode
+
+from untilproven.guard.languages.python.nodes import (
+    assigned,
+    body_of,
+    call_of,
+    definition,
+    dotted,
+    expression,
+    last_name,
+    name_of,
+    of_kinds,
+    parts,
+    statements,
+    string_in,
+    written,
+)
+from untilproven.guard.languages.python.skipping import RUNS, fate_of_setup
+
+_ALWAYS = frozenset(
+    {"pytest_ignore_collect", "pytest_pycollect_makeitem", "pytest_pyfunc_call", "pytest_runtest_protocol"}
+    | {"pytest_runtestloop", "pytest_runtest_call", "pytest_collection", "pytest_report_teststatus", "load_tests"}
+    | {
+        "pytest_cmdline_main",
+        "pytest_pycollect_makemodule",
+        "pytest_collect_directory",
+        "pytest_load_initial_conftests",
+    }
+)
+"""Whoever writes one of these decides what is run, or what its verdict is."""
+
+_ACTS = {
+    "pytest_collection_modifyitems": re.compile(
+        r"^(?:items\s*\[|items\.(?:clear|remove|pop)\b|del\s+items|items\s*=)|deselected|mark\.(?:skip|xfail)|\.(?:skip|xfail)\("
+    ),
+    "pytest_itemcollected": re.compile(r"mark\.(?:skip|xfail)|\.(?:obj|runtest)\s*="),
+    "pytest_runtest_makereport": re.compile(
+        r"\.(?:outcome|wasxfail|longrepr|passed|failed|skipped)\s*=|force_result|excinfo\s*="
+    ),
+    "pytest_runtest_logreport": re.compile(r"\.(?:outcome|wasxfail|longrepr|passed|failed)\s*="),
+    "pytest_sessionfinish": re.compile(r"exitstatus\s*=|testsfailed\s*=|_exit\(|sys\.exit\("),
+    "pytest_unconfigure": re.compile(r"exitstatus\s*=|_exit\(|sys\.exit\("),
+    "pytest_terminal_summary": re.compile(r"exitstatus\s*=|_exit\(|\.stats\b.*(?:=|pop|clear)"),
+    "pytest_runtest_setup": re.compile(r"\.(?:skip|xfail)\("),
+    "pytest_generate_tests": re.compile(r"\.(?:skip|xfail)\("),
+    "pytest_configure": re.compile(
+        r"(?:option|args|known_args_namespace)\.\w+\s*=|inicfg|addinivalue_line\(\s*.filterwarnings"
+    ),
+}
+"""Hooks with honest uses, and what would be none."""
+
+_GLOBAL = frozenset({"collect_ignore", "collect_ignore_glob"})
+_OF_RUNNERS = re.compile(
+    r"(?:unittest\.)?(?:case\.)?TestCase\.\w+|unittest\.(?:TestCase|main|TextTestRunner|TestResult\.\w+)|pytest\.(?:raises|fail|skip|approx|warns|main)"
+    r"|_pytest\.[\w.]+|(?:builtins|__builtins__)\.\w+|(?:np|numpy|pd|pandas)\.testing\.\w+|sys\.(?:excepthook|exit)|os\._exit"
+    r"|(?:Magic|Async)?Mock\.assert\w*|(?:unittest\.)?mock\.\w*Mock\.assert\w*|unittest\.(?:result\.)?TestResult\.\w+"
+)
+_TRACERS = frozenset({"sys.settrace", "sys.setprofile", "threading.settrace", "sys.addaudithook"})
+_OPTIONS = frozenset({"PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONOPTIMIZE"})
+_RUNNER_MODULES = frozenset(
+    {"pytest", "_pytest", "unittest", "pytest.raises", "unittest.mock", "hypothesis", "numpy.testing"}
+)
+_SHADOWED = frozenset({"AssertionError", "__debug__"})
+
+
+def hooks(root: SgNode, path: str) -> Iterator[str]:
+    for statement in statements(root):
+        inner = definition(statement)
+        match inner.kind():
+            case "function_definition":
+                yield from _of_function(statement, is_shared=PurePosixPath(path).name == "conftest.py")
+            case "class_definition" if name_of(inner) in _SHADOWED:
+                yield f"class {name_of(inner)}"
+            case "expression_statement":
+                yield from _of_name(statement)
+    yield from _patches(root)
+
+
+def _of_function(function: SgNode, *, is_shared: bool) -> Iterator[str]:
+    name = name_of(function)
+    if name in _ALWAYS:
+        yield name
+    elif name in _ACTS:
+        for act in _acts(function, _ACTS[name]):
+            yield f"{name}: {act}"
+    elif is_shared and fate_of_setup(function) is not RUNS:
+        yield f"{name}: {fate_of_setup(function).reason}"
+    if name in {"pytest_runtest_call", "pytest_collection_modifyitems"}:
+        items = [one for one in body_of(function) if call_of(expression(one))]
+        for one in items:
+            call = call_of(expression(one))
+            if (
+                call
+                and call.function.kind() == "identifier"
+                and any(last_name(arg) == "items" for arg in call.positional)
+            ):
+                yield f"{name}: {written(one)}"
+
+
+def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:
+    for statement in of_kinds(function, "expression_statement", "delete_statement"):
+        text = written(statement)
+        if pattern.search(text):
+            yield text
+
+
+def _of_name(statement: SgNode) -> Iterator[str]:
+    for target, _ in assigned(statement):
+        if target.kind() == "identifier" and target.text() in _GLOBAL | _SHADOWED:
+            yield written(statement)
+    inside = parts(statement)[0] if parts(statement) else None
+    if inside and inside.kind() == "augmented_assignment" and last_name(inside.field("left")) in _GLOBAL:
+        yield written(statement)
+    call = call_of(expression(statement))
+    if call and call.receiver and last_name(call.receiver) in _GLOBAL:
+        yield written(statement)
+
+
+def _patches(root: SgNode) -> Iterator[str]:
+    """Of what tests are judged with."""
+    text = root.text()
+    if not any(
+        hint in text for hint in ("TestCase.", "pytest.", "builtins", "settrace", "setprofile", "PYTEST_", "setattr")
+    ) and not any(
+        hint in text
+        for hint in ("testing.", "sys.", "os._exit =", "Mock.", "addaudithook", "TestResult", "PYTHONOPTIMIZE")
+    ):
+        return
+    for node in of_kinds(root, "assignment", "call"):
+        if node.kind() == "assignment":
+            target = node.field("left")
+            if target and (_OF_RUNNERS.fullmatch(dotted(target)) or _is_option(target)):
+                yield written(node)
+            continue
+        call = call_of(node)
+        if call is None:
+            continue
+        if call.path in _TRACERS and not (call.positional and call.positional[0].kind() == "none"):
+            yield written(node)
+        elif call.path == "setattr" and len(call.positional) > 1:
+            owner, name = call.positional[:2]
+            if _OF_RUNNERS.fullmatch(f"{dotted(owner)}.{string_in(name) or 'x'}"):
+                yield written(node)
+
+
+def _is_option(target: SgNode) -> bool:
+    if target.kind() != "subscript":
+        return False
+    table, key = dotted(target.field("value")), string_in(target.field("subscript"))
+    return (table == "os.environ" and key in _OPTIONS) or (table == "sys.modules" and key in _RUNNER_MODULES)

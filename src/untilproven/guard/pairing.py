@@ -1,0 +1,176 @@
+"""Which test became which: by name, by where it stands, by what is in it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from untilproven.guard.comparison import Comparison, Pair, Side
+from untilproven.guard.facts import Declaration, Function, Test
+
+How = Literal["same", "moved", "renamed", "hidden"]
+Key = Callable[["Placed"], object]
+
+_ALIKE = 0.6
+_MOST_COMPARED = 4_000
+"""Beyond that, tests that changed both their names and their text are taken as removed and added."""
+_WORD = re.compile(r"\w+")
+
+
+class Placed:
+    """A declaration in its file."""
+
+    def __init__(self, pair: Pair, side: Side, declaration: Declaration) -> None:
+        self.pair, self.side, self.declaration = pair, side, declaration
+        self.name, self.text = declaration.name, declaration.text
+
+    @property
+    def path(self) -> str:
+        return self.side.path
+
+    @property
+    def line(self) -> int:
+        return self.declaration.line
+
+    @cached_property
+    def test(self) -> Test:
+        return self.side.test(self.declaration)
+
+    @cached_property
+    def function(self) -> Function:
+        return self.side.function(self.declaration)
+
+    @cached_property
+    def body(self) -> str:
+        """Its text without white space and without its own name."""
+        return "".join(self.text.replace(self.short, "", 1).split())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(self.text)) - {self.short}
+
+    @property
+    def short(self) -> str:
+        """The last part of its name."""
+        return re.split(r"::|\.| > |/", self.name)[-1]
+
+
+class Became(NamedTuple):
+    """A declaration of the old version and what it is now."""
+
+    before: Placed
+    after: Placed
+    how: How
+
+    @property
+    def differs(self) -> bool:
+        return self.before.text != self.after.text
+
+
+class Tests(NamedTuple):
+    kept: tuple[Became, ...]
+    """They may be under another name, in another file, or where no runner collects them (`hidden`)."""
+    removed: tuple[Placed, ...]
+    added: tuple[Placed, ...]
+
+
+def tests_of(comparison: Comparison) -> Tests:
+    before, after = [], []
+    for pair in comparison.pairs:
+        if pair.kind in {"dependencies", "cache"}:
+            continue
+        before += list(_placed(pair, pair.before))
+        after += list(_placed(pair, pair.after))
+    kept: list[Became] = []
+    left, free = [one for one in before if one.declaration.is_test], [one for one in after if one.declaration.is_test]
+    for how, key in _KEYS:
+        left, free = _match(left, free, how, key, kept)
+    left, free = _alike(left, free, "renamed", kept)
+    known = {(one.pair.path, one.name) for one in before}
+    others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
+    left, others = _match(left, others, "hidden", lambda one: one.body, kept)
+    left, _ = _alike(left, others, "hidden", kept)
+    return Tests(tuple(kept), tuple(left), tuple(free))
+
+
+def functions_of(comparison: Comparison) -> Iterator[tuple[Placed | None, Placed]]:
+    """Functions that are no tests, new and differing ones: as they were, and as they are."""
+    for pair in comparison.pairs:
+        if pair.kind in {"dependencies", "cache"}:
+            continue
+        was = defaultdict(list)
+        for one in _placed(pair, pair.before):
+            if not one.declaration.is_test:
+                was[one.name].append(one)
+        for one in _placed(pair, pair.after):
+            if one.declaration.is_test:
+                continue
+            before = was[one.name].pop(0) if was[one.name] else None
+            if before is None or before.text != one.text:
+                yield before, one
+
+
+def _placed(pair: Pair, side: Side | None) -> Iterator[Placed]:
+    return (Placed(pair, side, one) for one in side.facts.declarations) if side else iter(())
+
+
+def _match(
+    left: list[Placed], free: list[Placed], how: How, key: Key, kept: list[Became]
+) -> tuple[list[Placed], list[Placed]]:
+    """Those of both sides that have the same key, in the order in which they stand."""
+    found: dict[object, list[Placed]] = defaultdict(list)
+    for one in free:
+        found[key(one)].append(one)
+    rest = []
+    taken = set()
+    for one in left:
+        if candidates := found.get(key(one)):
+            other = candidates.pop(0)
+            taken.add(id(other))
+            kept.append(Became(one, other, how))
+        else:
+            rest.append(one)
+    return rest, [one for one in free if id(one) not in taken]
+
+
+def _alike(left: list[Placed], free: list[Placed], how: How, kept: list[Became]) -> tuple[list[Placed], list[Placed]]:
+    """Changed in name and in text, and still the same test to a reader: most of its words are there."""
+    if not left or not free or len(left) * len(free) > _MOST_COMPARED:
+        return left, free
+    scored = sorted(
+        ((_likeness(one, other), number, place) for number, one in enumerate(left) for place, other in enumerate(free)),
+        key=lambda entry: (-entry[0], entry[1], entry[2]),
+    )
+    gone: set[int] = set()
+    taken: set[int] = set()
+    for likeness, number, place in scored:
+        if likeness < _ALIKE:
+            break
+        if number not in gone and place not in taken:
+            gone.add(number)
+            taken.add(place)
+            kept.append(Became(left[number], free[place], how))
+    return (
+        [one for number, one in enumerate(left) if number not in gone],
+        [one for place, one in enumerate(free) if place not in taken],
+    )
+
+
+def _likeness(one: Placed, other: Placed) -> float:
+    together = len(one.words | other.words)
+    return len(one.words & other.words) / together if together else 0.0
+
+
+def _may_hide_a_test(one: Placed) -> bool:
+    """A function that is no test, in a file of tests or in one that has some."""
+    if one.declaration.is_test:
+        return False
+    return one.pair.is_test or any(other.is_test for other in one.side.facts.declarations)
+
+
+_KEYS: tuple[tuple[How, Key], ...] = (
+    ("same", lambda one: (one.pair.path, one.name)),
+    ("moved", lambda one: one.name),
+    ("renamed", lambda one: one.body),
+)

@@ -1,0 +1,19 @@
+"""What differs between the two trees and may mean harm."""
+
+from collections.abc import Iterator
+
+from untilproven.guard.comparison import Comparison
+from untilproven.guard.explaining import Explanations
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import Tests
+from untilproven.guard.signals.assertions import assertions
+from untilproven.guard.signals.files import files
+from untilproven.guard.signals.functions import functions
+from untilproven.guard.signals.tests import tests as of_tests
+
+
+def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
+    yield from of_tests(comparison, tests, explanations)
+    yield from assertions(tests, explanations)
+    yield from functions(comparison)
+    yield from files(comparison)

@@ -1,0 +1,142 @@
+"""What a test that was there before asks less of the code than it did."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from untilproven.guard.explaining import Explanations
+from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import Became, Placed, Tests
+
+_ANY_ERROR = frozenset({"", "Exception", "BaseException", "Error", "Throwable", "RuntimeException"})
+_TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
+"""The same call at two places."""
+_MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
+
+
+def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
+    for one in tests.kept:
+        if one.how != "hidden" and one.differs:
+            yield from _weaker(one, explanations.of_changed(one.before))
+    for added in tests.added:
+        yield from _new(added)
+
+
+def _weaker(one: Became, explained: tuple[str, ...]) -> Iterator[Signal]:
+    was, now = one.before.test, one.after.test
+    strong, left = _strong(was.assertions), _strong(now.assertions)
+    gone, come = _without(strong, left), _without(left, strong)
+    if now.unreached > was.unreached:
+        yield _signal("assertion-unreached", one, amount=now.unreached - was.unreached)
+    if strong and not left:
+        yield _signal("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
+    elif len(left) < len(strong) and gone:
+        yield _signal("assertion-removed", one, was=gone[0].text, explained=explained, amount=len(strong) - len(left))
+    if trivial := _without(_trivial(now.assertions), _trivial(was.assertions)):
+        name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
+        yield _signal(name, one, now=trivial[0].text, amount=len(trivial))
+    for old, new in _pairs(gone, come):
+        yield from _compared(one, old, new, explained)
+    yield from _mocked(one)
+
+
+def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
+    """The same thing asked differently."""
+    signal = partial(_signal, one=one, was=old.text, now=new.text, explained=explained)
+    if new.tolerance is not None and new.tolerance > (old.tolerance or 0):
+        yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance))
+    elif old.error is not None and new.error is not None and _is_broader(old.error, new.error):
+        yield signal("exception-broadened")
+    elif new.strength < old.strength:
+        yield signal("assertion-weakened", amount=old.strength - new.strength)
+    elif old.expected is not None and new.expected is not None and old.expected != new.expected:
+        if old.about != new.expected or new.about != old.expected:
+            yield signal("expected-changed")
+        elif old.strength is not Strength.EXACTLY:
+            yield signal("operands-swapped")
+
+
+def _is_broader(old: str, new: str) -> bool:
+    return old not in _ANY_ERROR and new in _ANY_ERROR
+
+
+def _mocked(one: Became) -> Iterator[Signal]:
+    """What the test asks about is replaced by the test itself."""
+    for target in _new_ones(one.before.test.mocks, one.after.test.mocks):
+        name = target.replace("::", ".").split(".")[-1].strip("'\"")
+        asked = " ".join(assertion.about for assertion in one.before.test.assertions)
+        if name and f"{name}(" in asked.replace(" ", ""):
+            yield _signal("unit-mocked", one, now=target)
+        else:
+            yield _signal("mock-added", one, now=target)
+
+
+def _new(added: Placed) -> Iterator[Signal]:
+    """A test that can not fail proves nothing."""
+    test = added.test
+    if test.assertions and not _strong(test.assertions):
+        yield Signal("new-test-trivial", added.path, added.line, subject=added.name, now=test.assertions[0].text)
+    elif len(test.mocks) >= _MANY_MOCKS and len(test.assertions) < _FEW_ASSERTIONS:
+        yield Signal("mostly-mocked", added.path, added.line, added.name, now=", ".join(test.mocks))
+    elif test.unreached and not test.assertions:
+        yield Signal("new-test-trivial", added.path, added.line, subject=added.name, now="no assertion is reached")
+
+
+def _is_circular(assertion: Assertion) -> bool:
+    """It compares what the code says with what the code says."""
+    return _TWICE.search(assertion.text) is not None
+
+
+def _strong(all_of: tuple[Assertion, ...]) -> list[Assertion]:
+    return [one for one in all_of if one.strength > Strength.NOTHING]
+
+
+def _trivial(all_of: tuple[Assertion, ...]) -> list[Assertion]:
+    return [one for one in all_of if one.strength is Strength.NOTHING]
+
+
+def _without(all_of: list[Assertion], others: list[Assertion]) -> list[Assertion]:
+    """Those that the others do not have, by what they say."""
+    there = Counter(one.text for one in others)
+    rest = []
+    for one in all_of:
+        if there[one.text]:
+            there[one.text] -= 1
+        else:
+            rest.append(one)
+    return rest
+
+
+def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
+    """By what they are about; then those that look at what the other compared with; then by order, if as many."""
+    free = list(come)
+    rest = []
+    for old in gone:
+        new = next((new for new in free if new.about == old.about), None)
+        new = new or next((new for new in free if new.about == old.expected and new.expected == old.about), None)
+        if new is None:
+            rest.append(old)
+        else:
+            free.remove(new)
+            yield old, new
+    if len(rest) == len(free):
+        yield from zip(rest, free, strict=True)
+
+
+def _new_ones(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:
+    return [target for target in now if target not in was]
+
+
+def _signal(
+    name: str,
+    one: Became,
+    *,
+    was: str | None = None,
+    now: str | None = None,
+    amount: float = 1,
+    explained: tuple[str, ...] = (),
+) -> Signal:
+    after = one.after
+    return Signal(name, after.path, after.line, after.name, was=was, now=now, amount=amount, explained=explained)

@@ -1,0 +1,260 @@
+"""Configuration of test runners, linters and type checkers that asks for less than it did."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from untilproven.guard.comparison import Comparison, Pair, Side
+from untilproven.guard.finding import Signal
+from untilproven.guard.signals.commands import Command
+from untilproven.guard.signals.settings import Setting, Settings, settings_of
+from untilproven.guard.signals.verifiers import Check
+from untilproven.guard.signals.weakening import narrowed, verifies_nothing
+
+_COLLECTION, _COVERAGE, _LINT, _TYPES = "collection-narrowed", "coverage-narrowed", "lint-loosened", "types-loosened"
+
+_MORE_IS_LESS = (
+    (_COLLECTION, r"pytest\.norecursedirs|jest\.(?:.*\.)?(?:testPathIgnorePatterns|modulePathIgnorePatterns)"),
+    (_COLLECTION, r"vitest\.(?:.*\.)?(?<!coverage\.)(?<!optimizeDeps\.)exclude|mocha\.(?:ignore|exclude)"),
+    (_COVERAGE, r"coverage\.(?:run|report)\.omit|coverage\.report\.(?:exclude_lines|exclude_also)|nyc\.exclude"),
+    (_COVERAGE, r"jest\.(?:.*\.)?coveragePathIgnorePatterns|vitest\.coverage\.exclude|codecov\.ignore"),
+    (_COVERAGE, r"sonar\.(?:coverage\.)?exclusions"),
+    (
+        _LINT,
+        r"ruff\.(?:extend-)?(?:ignore|exclude)|ruff\.(?:extend-)?per-file-ignores\..*|flake8\.(?:extend-)?(?:ignore|exclude)",
+    ),
+    (
+        _LINT,
+        r"flake8\.per-file-ignores|pylint\.(?:.*\.)?disable|eslint\.(?:.*\.)?(?:ignorePatterns|ignores)|biome\..*ignore",
+    ),
+    (_LINT, r"golangci\.linters\.disable|golangci\.run\.skip-.*|golangci\.issues\.exclude(?:-.*)?"),
+    (_TYPES, r"mypy\.(?:.*\.)?(?:exclude|disable_error_code)|pyright\.(?:ignore|exclude)"),
+)
+_LESS_IS_LESS = (
+    (_COLLECTION, r"pytest\.(?:testpaths|python_files|python_classes|python_functions)"),
+    (_COLLECTION, r"jest\.(?:.*\.)?(?:testMatch|testRegex|roots)|vitest\.(?:test\.)?include|mocha\.spec|ava\.files"),
+    (_COVERAGE, r"coverage\.run\.source"),
+    (
+        _LINT,
+        r"ruff\.(?:extend-)?select|flake8\.(?:extend-)?select|golangci\.linters\.enable|pre-commit\.repos\.hooks\.id",
+    ),
+)
+_ON_IS_STRICT = (
+    (
+        _TYPES,
+        r"mypy\.(?:strict\w*|disallow_\w+|check_untyped_defs|warn_(?!unused_configs)\w+|no_implicit_\w+|extra_checks)",
+    ),
+    (
+        _TYPES,
+        r"tsconfig\.compilerOptions\.(?:strict\w*|noImplicit\w+|noUnchecked\w+|noUnused\w+|exactOptional\w+|checkJs)",
+    ),
+    (_TYPES, r"tsconfig\.compilerOptions\.(?:useUnknownInCatchVariables|noFallthrough\w+)"),
+    (_COLLECTION, r"pytest\.xfail_strict"),
+    (_COLLECTION, r"cargo\.(?:lib|test)\.test|cargo\.package\.autotests|cargo\.test\.harness"),
+)
+_ON_IS_LOOSE = (
+    (_COLLECTION, r"(?:jest|vitest)\.(?:.*\.)?passWithNoTests|vitest\.(?:.*\.)?dangerouslyIgnoreUnhandledErrors"),
+    (_TYPES, r"mypy\.(?:.*\.)?ignore_errors"),
+    (_LINT, r"golangci\.linters\.disable-all|golangci\.issues\.new"),
+)
+_LEVELS = (
+    (
+        _LINT,
+        r"eslint\.(?:.*\.)?rules\.[^.]+|cargo\.(?:workspace\.)?lints\.\w+\.[\w-]+(?:\.level)?|biome\.linter\.rules\..*",
+    ),
+    (_TYPES, r"pyright\.(?:typeCheckingMode|report\w+)"),
+)
+_LEVEL = {
+    **dict.fromkeys(("off", "0", "none", "allow", "false"), 0),
+    **dict.fromkeys(("warn", "1", "information", "info", "basic"), 1),
+    **dict.fromkeys(("warning", "standard"), 2),
+    **dict.fromkeys(("error", "2", "deny", "strict", "true", "on"), 3),
+    "forbid": 4,
+}
+_OF_TESTS = re.compile(r"(?i)(?:^|[^a-z])(?:tests?|testing|specs?|e2e|unittests?)(?:$|[^a-z])|[a-z](?:Test|Spec)|__tests?")
+_NOBODY_TESTS = re.compile(
+    r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)|\.\*|\{arch\}"
+    r"|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|fixtures|__fixtures__|coverage"
+    r"|typings|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
+)
+"""What is left out of every project."""
+_IGNORE_FILES = re.compile(
+    r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
+)
+_BUILDS = re.compile(r"pom\.xml|.*\.gradle(?:\.kts)?")
+_BUILD_COMMENT = re.compile(r"<!--.*?-->|/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+_BUILD_SKIPS = re.compile(
+    r"<(?:skipTests|maven\.test\.skip|testFailureIgnore|maven\.test\.failure\.ignore|skipITs)>\s*true"
+    r"|\bignoreFailures\s*(?:=|\.set\()?\s*true|(?:[tT]est|check)\w*[\"')]*\s*\{[^{}]*\benabled\s*=\s*false|failOnViolation>\s*false"
+)
+
+
+def configuration(comparison: Comparison) -> Iterator[Signal]:
+    was, now = settings_of(comparison, "before"), settings_of(comparison, "after")
+    told = {_told(name) for name in was}
+    for name, after in now.items():
+        if _told(name) in told:
+            yield from _compared(name, was, now, after)
+    for name, before in was.items():
+        if not now.anywhere(name):
+            yield from _gone(before, now)
+    for pair in comparison.pairs:
+        if pair.before and pair.after:
+            yield from _ignored(pair, pair.before, pair.after)
+            yield from _skipped(pair, pair.before, pair.after)
+
+
+def _told(name: str) -> str:
+    """The directory and the tool: what was told nothing before is not weakened by what it is told."""
+    directory, _, key = name.rpartition("//")
+    return f"{directory}//{key.partition('.')[0]}"
+
+
+def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterator[Signal]:
+    before = was.get(name) or next(iter(was.anywhere(name)), None)
+    key = after.key
+    if key == "pytest.addopts":
+        yield from _options(before, after)
+    if signal := _fits(_MORE_IS_LESS, key):
+        if new := sorted(item for item in after.items - _everywhere(was, name) if not _NOBODY_TESTS.fullmatch(item)):
+            explained = () if any(map(_OF_TESTS.search, new)) else ("elsewhere",)
+            yield _signal(signal, after, before, now="; ".join(new), amount=len(new), explained=explained)
+    elif before and (signal := _fits(_LESS_IS_LESS, key)):
+        yield from _shrunk(signal, before, after, now)
+    elif signal := _fits(_ON_IS_STRICT, key):
+        was_on = before.is_on if before else key.startswith("cargo.") and not now.anywhere("cargo.test.path")
+        if was_on and after.is_off:
+            yield _signal(signal, after, before)
+    elif signal := _fits(_ON_IS_LOOSE, key):
+        if after.is_on and _times_on(now, key) > _times_on(was, key):
+            yield _signal(signal, after, before)
+    elif signal := _fits(_LEVELS, key):
+        yield from _less_severe(signal, before, after)
+
+
+def _times_on(settings: Settings, key: str) -> int:
+    """How often a switch of this name is on, for whichever part of the code."""
+    tool, last = key.partition(".")[0], key.rpartition(".")[2]
+    alike = (one for one in settings.values() if one.key.startswith(f"{tool}.") and one.key.endswith(f".{last}"))
+    return sum(value.lower() == "true" for one in alike for value in one.values)
+
+
+def _fits(table: tuple[tuple[str, str], ...], key: str) -> str | None:
+    return next((signal for signal, pattern in table if re.fullmatch(pattern, key)), None)
+
+
+def _everywhere(settings: Settings, name: str) -> frozenset[str]:
+    """The items of a list, and of its like: what moves from `ignore` to `extend-ignore` is no news."""
+    bare = re.sub(r"extend-|exclude_also$", "", name.rpartition("//")[2])
+    return frozenset(
+        item
+        for key, setting in settings.items()
+        if re.sub(r"extend-|exclude_also$", "", key.rpartition("//")[2]) == bare
+        for item in setting.items
+    )
+
+
+def _shrunk(signal: str, before: Setting, after: Setting, now: Settings) -> Iterator[Signal]:
+    gone = sorted(before.items - _everywhere(now, after.key) - after.items)
+    if gone and "ALL" not in after.items:
+        explained = ["replaced"] if after.items - before.items else []
+        if not any(map(_OF_TESTS.search, gone)):
+            explained.append("elsewhere")
+        yield Signal(
+            signal,
+            after.side.path,
+            after.line,
+            after.key,
+            was="; ".join(gone),
+            now="; ".join(sorted(after.items)),
+            amount=len(gone),
+            explained=tuple(explained),
+        )
+
+
+def _less_severe(signal: str, before: Setting | None, after: Setting) -> Iterator[Signal]:
+    was, now = _level(before), _level(after)
+    if now is None or (was is None and now > 0) or (was is not None and now >= was):
+        return
+    yield _signal(signal, after, before, explained=() if before else ("new",))
+
+
+def _level(setting: Setting | None) -> int | None:
+    """The most severe that is said of it: what is said for some files only is not looked at."""
+    known = [_LEVEL[value] for value in setting.values if value in _LEVEL] if setting else []
+    return max(known, default=None)
+
+
+def _options(before: Setting | None, after: Setting) -> Iterator[Signal]:
+    was, now = _as_check(before), _as_check(after)
+    if (nothing := verifies_nothing(now)) and not verifies_nothing(was):
+        yield _signal(_COLLECTION, after, before, now=nothing)
+    elif less := narrowed(was, now):
+        yield _signal(_COLLECTION, after, before, now=less)
+
+
+def _as_check(setting: Setting | None) -> Check:
+    words: list[str] = []
+    for value in setting.values if setting else ():
+        try:
+            words += shlex.split(value) if " " in value or "\n" in value else [value]
+        except ValueError:
+            words += value.split()
+    return Check("tests", "pytest", Command(("pytest", *words), 0, is_swallowed=False))
+
+
+def _gone(before: Setting, now: Settings) -> Iterator[Signal]:
+    """A strict setting that is no longer there, in a tool that is still told something."""
+    tool = before.key.partition(".")[0]
+    if not before.is_on or not any(setting.key.startswith(f"{tool}.") for setting in now.values()):
+        return
+    signal = _fits(_ON_IS_STRICT, before.key)
+    covered = [f"{tool}.strict", f"{tool}.compilerOptions.strict"]
+    if signal and not any(one.is_on for key in covered for one in now.anywhere(key)):
+        yield Signal(signal, before.side.path, before.line, before.key, was=before.values[-1], explained=("removed",))
+
+
+def _ignored(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
+    if not _IGNORE_FILES.fullmatch(name_of(pair.path)):
+        return
+    new = _lines(after) - _lines(before)
+    if new:
+        yield Signal(_LINT, pair.path, 1, name_of(pair.path), now="; ".join(sorted(new)), amount=len(new))
+
+
+def _lines(side: Side) -> set[str]:
+    return {line.strip() for line in side.text.splitlines() if line.strip() and not line.startswith(("#", "!"))}
+
+
+def _skipped(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
+    """Builds of Maven and Gradle that say not to test, or not to mind."""
+    if not _BUILDS.fullmatch(name_of(pair.path)):
+        return
+    was = len(_BUILD_SKIPS.findall(_BUILD_COMMENT.sub("", before.text)))
+    found = [one[0] for one in _BUILD_SKIPS.finditer(_BUILD_COMMENT.sub("", after.text))]
+    if len(found) > was:
+        at = max(after.text.find(found[-1]), 0)
+        line = after.text.count("\n", 0, at) + 1
+        yield Signal(_COLLECTION, pair.path, line, " ".join(found[-1].split())[:80], now=found[-1])
+
+
+def _signal(
+    name: str,
+    after: Setting,
+    before: Setting | None,
+    *,
+    now: str | None = None,
+    amount: float = 1,
+    explained: tuple[str, ...] = (),
+) -> Signal:
+    return Signal(
+        name,
+        after.side.path,
+        after.line,
+        after.key,
+        was=", ".join(before.values) if before else None,
+        now=now or ", ".join(after.values),
+        amount=amount,
+        explained=explained,
+    )

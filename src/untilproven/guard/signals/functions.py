@@ -1,0 +1,86 @@
+"""What a function refuses, reports or computes less than it did, or only pretends to."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from untilproven.guard.comparison import Comparison
+from untilproven.guard.facts import Function, Handler
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import Placed, functions_of
+
+_NOTHING = Function()
+_WRITTEN = 3
+
+
+def functions(comparison: Comparison) -> Iterator[Signal]:
+    now_there = _everything(comparison)
+    for before, after in functions_of(comparison):
+        was, now = before.function if before else _NOTHING, after.function
+        if not after.pair.is_test:
+            yield from _added(before, after, was, now)
+        if before is not None:
+            yield from _lost(before, after, now_there)
+        if now.always_equal and not was.always_equal:
+            yield _signal("always-equal", after)
+
+
+def _lost(before: Placed, after: Placed, now_there: str) -> Iterator[Signal]:
+    was, now = before.function, after.function
+    explained = ("rewritten",) if _is_rewritten(before, after) else ()
+    guards = [guard for guard in _gone(was.guards, now.guards) if "".join(guard.split()) not in now_there]
+    if guards and len(now.guards) < len(was.guards):
+        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
+    if raised := [error for error in _gone(was.raises, now.raises) if error not in now.raises]:
+        name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
+        yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=explained)
+    if now.stub and not was.stub:
+        yield _signal("body-removed", after, now=now.stub)
+
+
+def _is_rewritten(before: Placed, after: Placed) -> bool:
+    """More was written anew than taken away would explain: whoever only takes a guard away writes nothing."""
+    return len(after.words - before.words) >= _WRITTEN
+
+
+def _added(before: Placed | None, after: Placed, was: Function, now: Function) -> Iterator[Signal]:
+    known = Counter((one.errors, one.is_silent) for one in was.handlers)
+    for one in now.handlers:
+        if one.is_silent and not known[one.errors, True]:
+            yield _silenced(after, one, was_handled=bool(known[one.errors, False]))
+    if before is None and now.stub:
+        yield _signal("stub-added", after, now=now.stub)
+    if answers := _gone(now.answers, was.answers):
+        yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers))
+    for asked in _gone(now.asks_if_tested, was.asks_if_tested):
+        yield _signal("asks-if-tested", after, now=asked)
+
+
+def _silenced(after: Placed, handler: Handler, *, was_handled: bool) -> Signal:
+    if was_handled:
+        return _signal("handler-emptied", after, now=handler.errors or "every error")
+    return _signal(
+        "error-silenced-broadly" if handler.is_broad else "error-silenced", after, now=handler.errors or "every error"
+    )
+
+
+def _everything(comparison: Comparison) -> str:
+    """All that is there now, without white space, to find what was only moved."""
+    return "".join(
+        "".join(pair.after.text.split()) for pair in comparison.of_kind("source", "script") if pair.after is not None
+    )
+
+
+def _gone(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:
+    return list((Counter(was) - Counter(now)).elements())
+
+
+def _signal(
+    name: str,
+    one: Placed,
+    *,
+    was: str | None = None,
+    now: str | None = None,
+    amount: float = 1,
+    explained: tuple[str, ...] = (),
+) -> Signal:
+    return Signal(name, one.path, one.line, one.name, was=was, now=now, amount=amount, explained=explained)

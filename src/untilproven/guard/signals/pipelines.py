@@ -1,0 +1,151 @@
+"""What CI runs: the commands of its files, whether they must succeed, and when they are run."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import msgspec
+
+from untilproven.guard.comparison import Side
+from untilproven.guard.kinds import kind_of
+from untilproven.guard.signals.commands import Command, commands_in
+from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in, words
+from untilproven.guard.signals.verifiers import Check, checks_in, purpose_of_name
+
+_RUN = ("run", "script", "bash", "command", "commands", "pwsh", "powershell", "sh", "cmd", "test_script", "cmds")
+_OPTIONAL = {"continue-on-error": "true", "continueOnError": "true", "allow_failure": "true", "soft_fail": "true"}
+_NEVER = {"if": "false", "condition": "false", "when": "never", "enabled": "false", "skip": "true"}
+_FALSE = re.compile(r"(?:\$\{\{\s*)?(?:false|0|failure\(\) && false|1 == 0|''|never\(\))(?:\s*\}\})?")
+_NOT_PIPELINES = re.compile(r"\.pre-commit-config\.ya?ml|\.?codecov\.ya?ml")
+_OF_ACTIONS = re.compile(r"(?i)pre-commit/action|lint|clippy|cargo-deny|psf/black|ruff-action|zizmor|codespell|mypy")
+_HARMLESS = re.compile(
+    r"(?:actions|docker|codecov|pypa|aws-actions|google-github-actions)/|[\w.-]+/(?:setup|install|cache|upload|download)[\w.-]*"
+    r"|(?:\w+=\S*\s+)*(?:sudo\s+)?(?:cd|ls|pwd|cat|echo|printf|export|set|mkdir|cp|mv|rm|ln|chmod|touch|tar|unzip|curl|wget|git|true|:|exit"
+    r"|pip\d?|apt(?:-get)?|brew|choco|gem|rustup|corepack|nvm|source|\.|which|env|sleep|date|test|\[+|uname|dpkg|locate|yum|dnf"
+    r"|(?:npm|yarn|pnpm|bun|uv|poetry|pdm|go|cargo|python\S* -\w*m pip)\s+(?:ci|install|i|add|sync|get|mod|build|pack|publish|version|--version|config|fetch|update|pip)\b"
+    r"|yarn$|\$\S*$)(?:\s|$)"
+)
+_DEEPEST = 40
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A command of CI that verifies."""
+
+    check: Check
+    path: str
+    job: str
+    unheard: str | None = None
+    """Why nobody hears when it fails: `continue-on-error`, `|| true`; None if somebody does."""
+
+    @property
+    def identity(self) -> str:
+        """The tool and what it is run on, without its options."""
+        named = (word for word in self.check.command.words if not word.startswith("-") and "=" not in word)
+        return f"{self.check.tool} {' '.join(sorted(set(named)))}"
+
+
+def is_pipeline(path: str) -> bool:
+    return kind_of(path) == "ci" and not _NOT_PIPELINES.fullmatch(name_of(path))
+
+
+class _Step(msgspec.Struct, frozen=True):
+    job: str
+    commands: tuple[Command, ...]
+    unheard: str | None
+    action: Check | None = None
+    uses: str = ""
+
+
+def runs_in(side: Side) -> list[Run]:
+    """Raises `NotUnderstood`."""
+    return [
+        Run(check, side.path, step.job, step.unheard or (None if check.is_heard else "|| true"))
+        for step in _steps(side)
+        for check in (*checks_in(step.commands), *([step.action] if step.action else []))
+    ]
+
+
+def commands_of(side: Side) -> list[Command]:
+    """All of them. Raises `NotUnderstood`."""
+    return [command for step in _steps(side) for command in step.commands]
+
+
+def _steps(side: Side) -> list[_Step]:
+    name = name_of(side.path)
+    if name.startswith("Jenkinsfile"):
+        found = re.findall(r"""\b(?:sh|bat)\s*\(?\s*(?:script:\s*)?('''|\"\"\"|'|")(.*?)\1""", side.text, re.DOTALL)
+        return [_Step("", commands_in(script, stops=True), None) for _, script in found]
+    if name.endswith((".sh", ".bash")):
+        return [_Step("", commands_in(side.text), None)]
+    if not name.endswith((".yml", ".yaml")) or not side.text:
+        return []
+    return list(_walk(values_in(side.path, side.content), (), None, 0))
+
+
+def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) -> Iterator[_Step]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        for one in value:
+            yield from _walk(one, keys, unheard, depth + 1)
+        return
+    if not isinstance(value, dict):
+        return
+    unheard = unheard or _not_heard(value)
+    for key, inside in value.items():
+        if key in _RUN and (script := "\n".join(words(inside))):
+            yield _Step(_job(keys), commands_in(script, stops=True), unheard)
+        elif key == "uses" and isinstance(inside, str):
+            yield _Step(_job(keys), (), unheard, _action(inside, value), inside.partition("@")[0])
+        elif isinstance(inside, dict | list) and key not in {"with", "env", "on", "variables"}:
+            yield from _walk(inside, (*keys, key), unheard, depth + 1)
+
+
+def _job(keys: tuple[str, ...]) -> str:
+    return next((key for key in keys if key not in {"jobs", "steps", "stages", "run", "workflows"}), "")
+
+
+def _not_heard(value: dict[str, Value]) -> str | None:
+    for key, yes in _OPTIONAL.items():
+        if value.get(key) == yes:
+            return f"{key}: {yes}"
+    for key, no in _NEVER.items():
+        said = value.get(key)
+        if said == no or (isinstance(said, str) and key in {"if", "condition"} and _FALSE.fullmatch(said)):
+            return f"{key}: {said}"
+    return None
+
+
+def _action(name: str, step: dict[str, Value]) -> Check | None:
+    """An action that verifies, or one of the project's own or of its organisation that may."""
+    bare = name.partition("@")[0]
+    if "/.github/workflows/" in bare or bare.startswith("./"):
+        return Check(
+            purpose_of_name(bare.rpartition("/")[2]) or "anything", bare, Command((bare,), 0, is_swallowed=False)
+        )
+    if bare in {"actions-rs/cargo", "actions-rs/clippy-check"} or "run-cmake" in bare:
+        said = words(below(step.get("with"), "command")) or ["clippy" if "clippy" in bare else ""]
+        found = checks_in([Command(("cargo", *said), 0, is_swallowed=False)])
+        return found[0] if found else None
+    if _OF_ACTIONS.search(bare):
+        return Check("lint", bare, Command((bare,), 0, is_swallowed=False))
+    return None
+
+
+def others_in(side: Side) -> frozenset[str]:
+    """Programs and actions of which it is not known what they do. Raises `NotUnderstood`."""
+    steps = _steps(side)
+    programs = {command.text for step in steps for command in step.commands if not checks_in([command])}
+    actions = {step.uses for step in steps if step.uses}
+    return frozenset(one for one in programs | actions if not _HARMLESS.match(one))
+
+
+def events_of(side: Side) -> frozenset[str] | None:
+    """What starts a workflow of GitHub; None if it is none, or says nothing."""
+    if not side.path.startswith(".github/workflows/"):
+        return None
+    try:
+        on = below(values_in(side.path, side.content), "on")
+    except NotUnderstood:
+        return None
+    return frozenset(mapping(on) or words(on)) or None

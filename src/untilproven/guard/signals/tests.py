@@ -1,0 +1,136 @@
+"""Tests that are gone, hidden, skipped, or run with less."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from untilproven.guard.comparison import Comparison, Side
+from untilproven.guard.explaining import Explanations
+from untilproven.guard.facts import Running
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import Became, Placed, Tests
+
+_NEARLY_ALL = 0.9
+_SKIPPING = re.compile(
+    r"(?i)skip|ignore|disable|xfail|expectedfail|pending|todo|__test__|importorskip|only|focus|\b[xf](?:describe|context|it)\b"
+    r"|\bcfg\b|\bbuild\b|enabled|assume|exit|abstract"
+)
+"""Words that may be about not running. They only say where to look closer."""
+
+
+def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
+    yield from _removed(tests, explanations)
+    around = _skipped_around(comparison)
+    for one in tests.kept:
+        if one.how == "hidden":
+            yield _signal("test-hidden", one, was=one.before.name, now=one.after.name)
+        elif one.differs or one.how == "moved" or one.after.path in around:
+            yield from _run_less(one)
+    yield from _suites(tests, around)
+    yield from _commented_out(comparison, tests)
+
+
+def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
+    by_file: dict[str, list[Placed]] = defaultdict(list)
+    for one in tests.removed:
+        by_file[one.path].append(one)
+    for path, gone in by_file.items():
+        explained = [_said_for(one, explanations) for one in gone]
+        was = sum(one.is_test for one in gone[0].side.facts.declarations)
+        if gone[0].pair.after is None or (len(gone) > 1 and len(gone) >= _NEARLY_ALL * was):
+            yield Signal(
+                "test-file-removed",
+                path,
+                1,
+                subject=path,
+                was=f"{was} tests",
+                now=f"{was - len(gone)} tests",
+                amount=len(gone),
+                explained=_for_all(explained),
+            )
+            continue
+        for one, reasons in zip(gone, explained, strict=True):
+            was_there = f"{len(one.test.assertions)} assertions"
+            yield Signal("test-removed", path, one.line, one.name, was=was_there, explained=reasons)
+
+
+def _said_for(one: Placed, explanations: Explanations) -> tuple[str, ...]:
+    reasons = explanations.of_removed(one)
+    if one.test.running is Running.NEVER or not one.test.assertions:
+        reasons = (*reasons, "asked-nothing")
+    return reasons
+
+
+def _for_all(explained: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """What is said for each; if something else is said for each, the least of it."""
+    common = set(explained[0]).intersection(*explained)
+    return tuple(sorted(common)) if common or not all(explained) else ("explained-apart",)
+
+
+def _run_less(one: Became) -> Iterator[Signal]:
+    was, now = one.before.test, one.after.test
+    if now.running < was.running:
+        name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
+        yield _signal(name, one, was="runs", now=now.reason or "skipped")
+    if lost := len(was.cases) - len(now.cases):
+        gone = [case for case in was.cases if case not in now.cases]
+        if lost > 0 and gone:
+            yield _signal("cases-removed", one, was=", ".join(gone[:5]), amount=lost)
+    if now.leaves and not was.leaves:
+        yield _signal("test-leaves", one, now=now.leaves)
+    if (now.retries or 0) > (was.retries or 0):
+        yield _signal("retries-raised", one, was=str(was.retries or 0), now=str(now.retries))
+    if was.timeout and now.timeout and now.timeout > was.timeout:
+        yield _signal(
+            "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
+        )
+
+
+def _skipped_around(comparison: Comparison) -> frozenset[str]:
+    """Files that say more about skipping outside of their tests than they did: on a class, on the file, on a block."""
+    return frozenset(
+        pair.after.path
+        for pair in comparison.pairs
+        if pair.before and pair.after and _words_around(pair.after) - _words_around(pair.before)
+    )
+
+
+def _words_around(side: Side) -> Counter[str]:
+    within: Counter[str] = Counter()
+    for one in side.facts.declarations:
+        if one.is_test:
+            within.update(_SKIPPING.findall(one.text))
+    return Counter(_SKIPPING.findall(side.text)) - within
+
+
+def _suites(tests: Tests, around: frozenset[str]) -> Iterator[Signal]:
+    """All tests of a file that has several, skipped at once."""
+    by_file: dict[str, list[Became]] = defaultdict(list)
+    for one in tests.kept:
+        if one.how != "hidden":
+            by_file[one.after.path].append(one)
+    for path, kept in by_file.items():
+        skipped = [one for one in kept if (one.differs or path in around) and _is_newly_skipped(one)]
+        if len(skipped) > 1 and len(skipped) == len(kept):
+            reason = skipped[0].after.test.reason
+            yield Signal("suite-skipped", path, skipped[0].after.line, subject=path, now=reason, amount=len(skipped))
+
+
+def _is_newly_skipped(one: Became) -> bool:
+    return one.before.test.running > one.after.test.running is Running.NEVER
+
+
+def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
+    """A test that is gone and stands in a comment."""
+    gone = {one.path for one in tests.removed}
+    for pair in comparison.pairs:
+        if pair.after is None or pair.before is None or pair.before.path not in gone:
+            continue
+        known = {one.text for one in pair.before.facts.commented}
+        for one in pair.after.facts.commented:
+            if one.is_test and one.text not in known:
+                yield Signal("test-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)
+
+
+def _signal(name: str, one: Became, *, was: str | None = None, now: str | None = None, amount: float = 1) -> Signal:
+    return Signal(name, one.after.path, one.after.line, subject=one.after.name, was=was, now=now, amount=amount)

@@ -1,0 +1,150 @@
+"""CI that verifies less: checks that are gone, that may fail, that nothing starts."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from untilproven.guard.comparison import Comparison, Side
+from untilproven.guard.finding import NotAnalysed, Signal
+from untilproven.guard.signals.documents import NotUnderstood
+from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, others_in, runs_in
+from untilproven.guard.signals.recipes import line_of
+from untilproven.guard.signals.weakening import narrowed, verifies_nothing
+
+_CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call", "workflow_run"})
+"""Events that come with a change."""
+_WHOLE_SUITES = frozenset({"tox", "nox"})
+"""Of other programs that may run anything, it is not known that they verified."""
+
+
+def workflows(comparison: Comparison) -> Iterator[Signal]:
+    was, now = _Pipelines(comparison, "before"), _Pipelines(comparison, "after")
+    yield from _fewer(was, now)
+    yield from _not_started(was, now)
+
+
+class _Pipelines:
+    """All CI files of one tree that differ from the other's."""
+
+    def __init__(self, comparison: Comparison, side: str) -> None:
+        self.sides: dict[str, Side] = {}
+        self.unread: set[str] = set()
+        self.runs: list[Run] = []
+        self.others: set[str] = set()
+        for pair in comparison.pairs:
+            one: Side | None = getattr(pair, side)
+            if one is None or not is_pipeline(one.path):
+                continue
+            try:
+                runs = runs_in(one)
+            except NotUnderstood as reason:
+                unread = NotAnalysed(one.path, str(reason))
+                if unread not in comparison.not_analysed:
+                    comparison.not_analysed.append(unread)
+                self.unread.add(one.path)
+                continue
+            self.sides[one.path] = one
+            self.runs += runs
+            self.others |= others_in(one)
+
+    @property
+    def heard(self) -> list[Run]:
+        return [run for run in self.runs if run.unheard is None and not verifies_nothing(run.check)]
+
+    @property
+    def unheard(self) -> list[Run]:
+        return [run for run in self.runs if run.unheard is not None or verifies_nothing(run.check)]
+
+
+def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
+    """What must succeed no longer, and has nothing in its place."""
+    gone, come = _without(was.heard, now.heard), _without(now.heard, was.heard)
+    silenced = _without(now.unheard, was.unheard)
+    left = []
+    for run in gone:
+        if run.path in now.unread:
+            continue
+        if quiet := _taken(run, [other for other in silenced if (other.path, other.job) == (run.path, run.job)]):
+            silenced.remove(quiet)
+            yield _optional(run, quiet, now)
+        elif new := _taken(run, come):
+            if less := narrowed(run.check, new.check):
+                yield _signal("command-weakened", new, now, was=run.check.command.text, now=less)
+        else:
+            left.append(run)
+    if any(new.check.purpose == "anything" for new in come):
+        return
+    for run in left:
+        if run.check.purpose == "anything" and run.check.tool.split()[0] not in _WHOLE_SUITES:
+            continue
+        if not any(run.check.purpose in {new.check.purpose, "anything"} for new in come):
+            yield _removed(run, was, now)
+
+
+def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
+    explained = ["lint-only"] if run.check.purpose == "lint" else []
+    if now.others - was.others:
+        explained.append("something-came")
+    if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
+        explained.append("others-left")
+    if any(other.identity == run.identity for other in now.heard):
+        explained.append("same-left")
+    if run.path not in now.sides and not run.path.startswith(".github/"):
+        explained.append("service-left")
+    signal = _signal("ci-removed", run, was, was=run.check.command.text)
+    return msgspec.structs.replace(signal, explained=tuple(explained))
+
+
+def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
+    how = quiet.unheard or verifies_nothing(quiet.check)
+    return _signal("ci-optional", quiet, now, was=run.check.command.text, now=how)
+
+
+def _without(runs: list[Run], others: list[Run]) -> list[Run]:
+    """Those that the others do not have, by what they run on what."""
+    there = Counter(run.identity for run in others)
+    rest = []
+    for run in runs:
+        if there[run.identity]:
+            there[run.identity] -= 1
+        else:
+            rest.append(run)
+    return rest
+
+
+def _taken(run: Run, others: list[Run]) -> Run | None:
+    """The one of the others that stands for it, which then stands for nothing else."""
+    alike = [other for other in others if other.check.tool == run.check.tool]
+    best = next((other for other in alike if (other.path, other.job) == (run.path, run.job)), next(iter(alike), None))
+    if best:
+        others.remove(best)
+    return best
+
+
+def _not_started(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
+    for path, side in was.sides.items():
+        after = now.sides.get(path)
+        before_events, after_events = events_of(side), after and events_of(after)
+        if after is None or not before_events or not after_events or not _verifies(path, was):
+            continue
+        lost = (before_events - after_events) & _CHANGES
+        if lost and not after_events & _CHANGES:
+            yield Signal(
+                "ci-trigger-removed",
+                path,
+                line_of(after, "\non:", '"on":', "'on':"),
+                subject=", ".join(sorted(lost)),
+                was=", ".join(sorted(before_events)),
+                now=", ".join(sorted(after_events)),
+            )
+
+
+def _verifies(path: str, pipelines: _Pipelines) -> bool:
+    return any(run.path == path and run.check.purpose != "anything" for run in pipelines.heard)
+
+
+def _signal(name: str, run: Run, of: _Pipelines, *, was: str | None = None, now: str | None = None) -> Signal:
+    subject = f"{run.job}: {run.check.tool}" if run.job else run.check.tool
+    line = line_of(of.sides[run.path], *run.check.command.words[:1])
+    return Signal(name, run.path, line, subject, was=was, now=now)

@@ -1,0 +1,145 @@
+"""Was it honest? What an iteration changed is compared with the tree as it was when the loop began, and with the tree
+before the iteration: what was slipped in earlier is seen as well as what was taken away again."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from msgspec import UNSET
+
+from untilproven.checks.protected import is_allowed
+from untilproven.contract import When
+from untilproven.core.course import id_of
+from untilproven.core.text import cut, text
+from untilproven.guard.change import Change
+from untilproven.guard.finding import Finding as Seen
+from untilproven.guard.finding import Severity as Weight
+from untilproven.guard.judging import Judgement, judge
+from untilproven.guard.marks import Marks, marked
+from untilproven.model import events
+from untilproven.model.fields import Severity
+from untilproven.model.iteration import Finding
+from untilproven.model.persistence import RegressionDetails, RegressionEvent, RegressionType
+from untilproven.store import clock
+
+if TYPE_CHECKING:
+    from untilproven.runtime.driver import Driver
+
+_LARGEST = 1024 * 1024
+_LISTED = 20
+_SHOWN = 400
+_NAMES = {RegressionType.TEST_DELETION: "deleted_tests", RegressionType.TEST_SKIPPING: "skipped_tests"}
+_NOTHING_KEPT = "without a room nothing is kept of the tree as it was"
+
+
+def run(driver: "Driver", number: int) -> None:
+    """Look at what the iteration changed; at the end the journal says what was found."""
+    workspace = driver.cast.workspace
+    if not workspace.can_discard:
+        driver.record(events.GuardFinished(iteration=number, files=0, duration_seconds=0.0, skipped=_NOTHING_KEPT))
+        return
+    began = time.monotonic()
+    differing = workspace.since_start()
+    mine = [change.path for change in workspace.delta().changes]
+    since_start = _judged(driver, differing, "start")
+    since_before = _judged(driver, mine, "before")
+    found = {one.id: one for one in (*since_before.findings, *since_start.findings)}
+    allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
+    heard = [
+        finding
+        for one in sorted(marked(found.values(), Marks(driver.cast.project.root).valid(clock.now())), key=_gravest)
+        if (finding := _recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
+    ]
+    now = clock.now()
+    regressions = _regressions(driver, number, heard, now)
+    not_analysed = {one.path: one.reason for one in (*since_start.not_analysed, *since_before.not_analysed)}
+    driver.record(
+        *(
+            events.GuardFinding(iteration=number, finding=one, regression=regressions.get(id_of(one), UNSET))
+            for one in heard
+        ),
+        events.GuardFinished(
+            iteration=number,
+            files=len({*differing, *mine}),
+            duration_seconds=round(time.monotonic() - began, 6),
+            not_analysed=tuple(f"{text(path)}: {why}" for path, why in sorted(not_analysed.items())[:_LISTED]),
+        ),
+    )
+
+
+def _judged(driver: "Driver", paths: Iterable[str], when: When) -> Judgement:
+    read = driver.cast.workspace.read
+    changes = (Change(path, read(path, when, _LARGEST), read(path, "now", _LARGEST)) for path in paths)
+    return judge((one for one in changes if one.before != one.after), task=driver.cast.task)
+
+
+def _known(driver: "Driver") -> frozenset[str]:
+    """What is on the record already; what a human accepted is not said again."""
+    return driver.course.noticed | driver.course.accepted
+
+
+def _gravest(one: Seen) -> tuple[int, str, int]:
+    return -one.severity, one.path, one.line
+
+
+def _recorded(one: Seen, *, allowed: bool) -> Finding:
+    weight = Weight.LOW if allowed else one.severity
+    return Finding(
+        pattern_id=one.pattern,
+        pattern_name=one.name,
+        severity=Severity(weight.word),
+        blocking=weight >= Weight.HIGH,
+        path=text(one.path),
+        message=cut(text(one.message), _SHOWN),
+        explanations=(*one.explained, *(["allowed"] if allowed else [])) or UNSET,
+        details={
+            "id": one.id,
+            "line": one.line,
+            "subject": text(one.subject),
+            "category": one.category,
+            "recovery": one.recovery,
+            **({"regression": one.regression.value} if one.regression else {}),
+            **({"was": cut(text(one.was), _SHOWN)} if one.was else {}),
+            **({"now": cut(text(one.now), _SHOWN)} if one.now else {}),
+        },
+    )
+
+
+def _regressions(driver: "Driver", number: int, heard: list[Finding], at: datetime) -> dict[str, RegressionEvent]:
+    """Source 003's record of what blocks, one for each kind, by the id of the first finding of that kind. What has no
+    kind there is a detected pattern and nothing more."""
+    by_kind: dict[RegressionType, list[Finding]] = defaultdict(list)
+    for finding in heard:
+        if finding.blocking and (kind := (finding.details or {}).get("regression")):
+            by_kind[RegressionType(kind)].append(finding)
+    return {
+        id_of(found[0]): RegressionEvent(
+            event_id=str(uuid5(NAMESPACE_URL, f"{driver.state.loop_id}/{number}/{kind.value}")),
+            timestamp=at,
+            iteration=number,
+            regression_type=kind,
+            severity=found[0].severity,
+            details=_details(driver, kind, found),
+            recovery_protocol_invoked=True,
+        )
+        for kind, found in by_kind.items()
+    }
+
+
+def _details(driver: "Driver", kind: RegressionType, found: list[Finding]) -> RegressionDetails:
+    first = found[0].details or {}
+    was, now = first.get("was", UNSET), first.get("now", UNSET)
+    counted = _tests_at_start(driver)
+    if kind is RegressionType.TEST_DELETION and counted:
+        was, now = counted, max(counted - len(found), 0)
+    places = [f"{one.path}: {(one.details or {})['subject']}" for one in found[:_LISTED]]
+    diff = {_NAMES.get(kind, "places"): places}
+    return RegressionDetails(baseline_value=was, current_value=now, category=first["category"], diff=diff)
+
+
+def _tests_at_start(driver: "Driver") -> int:
+    """How many tests there were before the work, as far as checks have counted them; 0 if none has."""
+    return sum(check.tests.total or 0 for check in driver.course.control.values() if check.tests)
