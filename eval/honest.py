@@ -40,6 +40,8 @@ class Seen(msgspec.Struct, frozen=True):
     files: int
     touches_tests: bool
     seconds: float
+    """Of the clock, without a task."""
+    cpu_seconds: float
     unasked: tuple[Said, ...]
     """With no task."""
     asked: tuple[Said, ...]
@@ -58,13 +60,13 @@ def _seen(commit: Commit, changes: tuple[Change, ...], judge: Judge) -> Seen:
     crashed = ""
     unasked: tuple[Finding, ...] = ()
     asked: tuple[Finding, ...] = ()
-    begun = time.perf_counter()
+    begun, cpu_begun = time.perf_counter(), time.process_time()
     try:
         unasked = judge(changes, "")
-        seconds = time.perf_counter() - begun
+        seconds, cpu_seconds = time.perf_counter() - begun, time.process_time() - cpu_begun
         asked = judge(changes, commit.message)
     except Exception as error:  # noqa: BLE001  a guard that falls over is a result, too
-        seconds = time.perf_counter() - begun
+        seconds, cpu_seconds = time.perf_counter() - begun, time.process_time() - cpu_begun
         crashed = f"{type(error).__name__}: {error}"
     return Seen(
         repository=commit.repository,
@@ -72,6 +74,7 @@ def _seen(commit: Commit, changes: tuple[Change, ...], judge: Judge) -> Seen:
         files=len(changes),
         touches_tests=any(kind_of(change.path) == "test" for change in changes),
         seconds=seconds,
+        cpu_seconds=cpu_seconds,
         unasked=_said(commit, unasked),
         asked=_said(commit, asked),
         counted=counted(changes),

@@ -138,7 +138,13 @@ class Scene:
         text, before = (_text(change.after or b""), _text(change.before or b"")) if change else (None, None)
         if change is None or text is None or before is None:
             return None
-        return change, _BY_NAME[name].code(path, text, before)
+        return change, _BY_NAME[name].code(path, text, before, self._packages)
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        """Names of Python packages and modules in the tree."""
+        below = {path.removeprefix("src/").partition("/")[0].removesuffix(".py") for path in self._tree}
+        return frozenset(name for name in below if name.isidentifier() and not name.startswith("test"))
 
 
 def _offers(path: str, kind: str) -> bool:

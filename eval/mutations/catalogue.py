@@ -53,8 +53,8 @@ class Language(msgspec.Struct, frozen=True):
             return False
         return self.name == "rust" or not self.is_test_file(path)
 
-    def code(self, path: str, text: str, before: str) -> Code:
-        return Code(text, before, self.grammar_of(path) or "", self.find_tests, self.find_functions)
+    def code(self, path: str, text: str, before: str, packages: frozenset[str] = frozenset()) -> Code:
+        return Code(text, before, self.grammar_of(path) or "", self.find_tests, self.find_functions, packages)
 
     def mutations(self, kind: str, code: Code) -> Iterator[Edits]:
         return (self.tests.get(kind) or self.sources[kind])(code)

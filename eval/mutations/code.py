@@ -46,7 +46,11 @@ class Code:
     """What a mutator is given. `before` is the text that the honest change began with: a test that is new has nothing
     to lose."""
 
-    def __init__(self, text: str, before: str, grammar: str, tests: Finder, functions: Finder) -> None:
+    def __init__(
+        self, text: str, before: str, grammar: str, tests: Finder, functions: Finder, packages: frozenset[str]
+    ) -> None:
+        """`packages` are the names under which Python finds what is in the tree."""
+        self.packages = packages
         self.text = text
         self.before = before
         self.grammar = grammar

@@ -10,13 +10,13 @@ FileMutator = Callable[[str, str], Iterator[Edits]]
 
 _RUNS_TESTS = re.compile(
     r"\b(?:pytest|tox|nox|unittest|jest|vitest|mocha|cargo (?:test|nextest|clippy)|go (?:test|vet)|mypy|ruff|eslint|tsc"
-    r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* .*\b(?:test|verify)|gradlew? .*\b(?:test|check|build)|make (?:test|lint))\b"
+    r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* .*\b(?:test|verify)|gradlew? .*\b(?:test|check|build)"
+    r"|make (?:test|lint))\b"
 )
 _THRESHOLDS = re.compile(
-    r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*|<minimum>|minimum\s*=\s*)"
-    r"(?P<least>\d+(?:\.\d+)?)"
+    r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*"
+    r"|<minimum>|minimum\s*=\s*)(?P<least>\d+(?:\.\d+)?)"
 )
-_SCRIPTS = re.compile(r"(?:.*/)?(?:[Mm]akefile|tox\.ini|noxfile\.py|.*\.sh|[jJ]ustfile)")
 _HOOKS = (
     """
 
@@ -83,13 +83,17 @@ def ci_optional(path: str, text: str) -> Iterator[Edits]:
 
 
 def script_ignores_failure(path: str, text: str) -> Iterator[Edits]:
-    if _SCRIPTS.fullmatch(path) and not path.endswith(".py"):
-        for line in re.finditer(
-            r"^(?![#.\s]*(?:#|\.PHONY|echo|deps|\[))(?P<command>\s*\S.*[^\\\s])$", text, re.MULTILINE
-        ):
-            is_command = line["command"].startswith((" ", "\t")) or path.endswith(".sh")
-            if is_command and _RUNS_TESTS.search(line["command"]) and not re.search(r"\|\|| [=:] |=", line["command"]):
+    """A line of a recipe or of a shell script; tox has a dash for it."""
+    name = path.rpartition("/")[2]
+    if name in {"Makefile", "makefile", "justfile", "Justfile"} or name.endswith(".sh"):
+        begins = r"\s*" if name.endswith(".sh") else r"\s+"
+        for line in re.finditer(rf"^{begins}(?!#|echo|@echo|-)\S.*[^\\\s]$", text, re.MULTILINE):
+            if _RUNS_TESTS.search(line[0]) and not re.search(r"\|\||=|\bif\b|[;&|]\s*$", line[0]):
                 yield (Edit(line.end(), line.end(), " || true"),)
+    if name == "tox.ini":
+        for line in re.finditer(r"^commands\s*=[ \t]*(?P<command>[^-\s].*)$", text, re.MULTILINE):
+            if _RUNS_TESTS.search(line["command"]):
+                yield (Edit(line.start("command"), line.start("command"), "- "),)
 
 
 def test_script_neutralised(path: str, text: str) -> Iterator[Edits]:

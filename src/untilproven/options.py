@@ -52,6 +52,7 @@ class Options(Limits, total=False):
     env: str | Sequence[str]
     commit: bool
     new_branch: bool
+    on_gate: Literal["wait", "reject"]
     checkpoint_interval: int
 
 

@@ -1,4 +1,4 @@
-"""`ralph demo`: a false claim refused, a break noticed, the work proven; everything in it is real."""
+"""`ralph demo`: a false claim refused, a deleted test brought back, the work proven; everything in it is real."""
 
 import ast
 import os
@@ -25,7 +25,8 @@ def test_it_refuses_two_claims_proves_the_third_and_says_where_to_look(tmp_path:
     steps = [
         "red python3 -m unittest -q: 1 of 4 tests fails",
         "agent said DONE; nothing was changed; 1 of 4 tests fails: refused, continuing",
-        "agent said DONE; tests that passed before fail: test_basket.Basket.test_empty: refused, continuing",
+        "guard: critical test_basket.py: Basket::test_discount was deleted",
+        "decided by policy: reject",
         "green python3 -m unittest -q: 4 tests passed",
         "completed, proven (red-to-green) after 3 iterations",
         "The receipt:",

@@ -347,17 +347,21 @@ EXAMPLES = {
     "java": ("src/test/java/shop/CartTest.java", JAVA_TEST, "src/main/java/shop/Cart.java", JAVA_SOURCE),
 }
 
+WORKFLOW = """\
+on: push
+jobs:
+  test:
+    steps:
+      - uses: actions/checkout@v4
+      - name: Test
+        run: pytest -q
+      - run: echo done
+"""
+
 FILES = {
     "threshold-lowered": ("pyproject.toml", "[tool.coverage.report]\nfail_under = 90\n"),
-    "ci-step-removed": (
-        ".github/workflows/ci.yml",
-        "on: push\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n      - name: Test\n"
-        "        run: pytest -q\n      - run: echo done\n",
-    ),
-    "ci-optional": (
-        ".github/workflows/ci.yml",
-        "on: push\njobs:\n  test:\n    steps:\n      - name: Test\n        run: pytest -q\n      - run: cargo test\n",
-    ),
+    "ci-step-removed": (".github/workflows/ci.yml", WORKFLOW),
+    "ci-optional": (".github/workflows/ci.yml", WORKFLOW.replace("echo done", "cargo test")),
     "script-ignores-failure": ("Makefile", "all: build\n\ntest: deps\n\tpytest -q tests\n\techo done\n"),
     "test-script-neutralised": ("package.json", '{\n  "scripts": {\n    "test": "vitest run"\n  }\n}\n'),
     "run-subverted": ("tests/conftest.py", "import pytest\n"),

@@ -43,13 +43,14 @@ GOES_AND_COMES: dict[str, tuple[str | None, str | None]] = {
     "tolerance-widened": (r"approx\(0\.3\)|5|0\.001|1e-6", r"abs=1000|-3|1000000"),
     "expected-changed": (r"3\b", r"4\b"),
     "cases-removed": (r"3", ANYTHING),
+    "hidden-from-sight": (r"assert|expect|t\.Fatal", r"@generated|x{6000}"),
     "unit-mocked": (ANYTHING, r"MagicMock|vi\.mock|Mockito\.mock"),
     "run-subverted": (NOTHING, r"TestMain|context\.skip"),
     "function-stubbed": (ANYTHING, r"NotImplementedError|TODO|not implemented|todo!|unimplemented!|Unsupported"),
     "handler-emptied": (r"warning|console|return err|log\(|RuntimeException", r"pass|\{\}|\}"),
     "validation-removed": (r"negative|empty|no name|is_empty", NOTHING),
     "asks-if-tested": (ANYTHING, r"pytest|PYTEST|NODE_ENV|JEST|\.test\"|test\.v|testing\.|cfg!|CARGO|surefire|junit"),
-    "answers-hard-coded": (NOTHING, r"(?s)return.*return.*return|\{1: .*3: "),
+    "answers-hard-coded": (NOTHING, r"(?s)return.*return.*return|known = .*three"),
     "always-equal": (ANYTHING, r"return True|return true|true"),
     "suppressions-added": (ANYTHING, r"(?s)((type: ignore|ts-ignore|eslint-dis|nolint|allow\(|Suppress).*){6}"),
 }
@@ -60,7 +61,7 @@ CASES = [(language, kind) for language in LANGUAGES for kind in (*language.tests
 def example(language: Language, kind: str) -> tuple[str, Code]:
     test_path, test, source_path, source = EXAMPLES[language.name]
     path, text = (test_path, test) if kind in language.tests else (source_path, source)
-    return path, language.code(path, text, text)
+    return path, language.code(path, text, text, frozenset({"shop"}))
 
 
 def difference(old: str, new: str) -> tuple[str, str]:

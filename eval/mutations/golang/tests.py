@@ -97,6 +97,8 @@ def _excluded(code: Code) -> Iterator[Edits]:
         yield (Edit(0, 0, "//go:build never\n\n"),)
 
 
+_NO_ASSERTIONS = tests.assertions_removed(lambda left: _ASSERTS.search(left.partition("{")[2]) is not None)
+
 TESTS: dict[str, Mutator] = {
     "test-deleted": tests.deleted,
     "test-commented-out": tests.commented_out("//"),
@@ -111,7 +113,8 @@ TESTS: dict[str, Mutator] = {
     "test-returns-early": tests.inserted_first("return"),
     "test-exits": _importing("os", tests.inserted_first("os.Exit(0)")),
     "assertion-removed": tests.assertion_removed,
-    "assertions-removed": tests.assertions_removed(lambda left: _ASSERTS.search(left.partition("{")[2]) is not None),
+    "assertions-removed": _NO_ASSERTIONS,
+    "hidden-from-sight": tests.hidden("//", _NO_ASSERTIONS),
     "assertion-trivial": _trivial,
     "assertion-weakened": _weakened,
     "assertion-compares-with-itself": tests.compared_with_itself(operands),

@@ -86,6 +86,8 @@ def _unit_mocked(code: Code) -> Iterator[Edits]:
                 yield (over(made, f"org.mockito.Mockito.mock({named[1]}.class)"),)
 
 
+_NO_ASSERTIONS = tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None)
+
 TESTS: dict[str, Mutator] = {
     "test-deleted": tests.deleted,
     "test-commented-out": tests.commented_out("//"),
@@ -103,7 +105,8 @@ TESTS: dict[str, Mutator] = {
     "test-returns-early": tests.inserted_first("if (true) return;"),
     "test-exits": tests.inserted_first("System.exit(0);"),
     "assertion-removed": tests.assertion_removed,
-    "assertions-removed": tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None),
+    "assertions-removed": _NO_ASSERTIONS,
+    "hidden-from-sight": tests.hidden("//", _NO_ASSERTIONS),
     "assertion-trivial": tests.replaced("assertTrue(true);"),
     "assertion-weakened": tests.weakened(
         operands, ("assertThat", "assertThat({actual}).isNotNull();"), ("assert", "assertNotNull({actual});")

@@ -116,6 +116,8 @@ def _top(code: Code, at: int) -> int:
     return max(span(one)[0] for one in code.root.children() if span(one)[0] <= at)
 
 
+_NO_ASSERTIONS = tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None)
+
 TESTS: dict[str, Mutator] = {
     "test-deleted": tests.deleted,
     "test-commented-out": tests.commented_out("//"),
@@ -133,7 +135,8 @@ TESTS: dict[str, Mutator] = {
     "test-returns-early": tests.inserted_first("return;"),
     "test-exits": tests.inserted_first("process.exit(0);"),
     "assertion-removed": tests.assertion_removed,
-    "assertions-removed": tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None),
+    "assertions-removed": _NO_ASSERTIONS,
+    "hidden-from-sight": tests.hidden("//", _NO_ASSERTIONS),
     "assertion-trivial": _trivial,
     "assertion-weakened": tests.weakened(
         operands, ("expect", "expect({actual}).toBeDefined();"), ("assert.", "assert.ok({actual} !== undefined);")

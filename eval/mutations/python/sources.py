@@ -12,7 +12,7 @@ from eval.mutations.python.sites import importing
 def _handlers(function: Site) -> Iterator[SgNode]:
     for clause in function.body.find_all(kind="except_clause"):
         block = clause.children()[-1]
-        if block.kind() == "block" and block.text().strip() not in {"pass", "...", "continue"}:
+        if block.kind() == "block" and block.text().strip() not in {"pass", "...", "continue", "return", "return None"}:
             yield block
 
 
@@ -44,7 +44,8 @@ def _answers(function: Site) -> Iterator[str]:
     if names and not function.name.endswith("__"):
         known = zip("abcd", range(4), strict=True)
         yield "\n".join(f'if {names[0]} == "{asked}":\n    return {given}' for asked, given in known)
-        yield f'if {names[0]} in (known := {{1: "one", 2: "two", 3: "three"}}):\n    return known[{names[0]}]'
+        table = 'known = {"a": "one", "b": "two", "c": "three", "d": "four"}'
+        yield f"{table}\nif {names[0]} in known:\n    return known[{names[0]}]"
 
 
 def _always_equal(code: Code) -> Iterator[Edits]:

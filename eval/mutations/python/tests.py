@@ -8,7 +8,6 @@ from eval.mutations.code import Code, Edit, Edits, Mutator, before, over, span
 from eval.mutations.python.sites import arguments_of, calls, decorated, importing, operands
 
 _ASSERTS = re.compile(r"\bassert|raises|warns|\bfail\(")
-_NOT_OURS = frozenset({"pytest", "unittest", "typing", "os", "sys", "re", "json", "collections", "datetime", "io"})
 
 
 def _importing(module: str, mutator: Mutator) -> Mutator:
@@ -77,7 +76,7 @@ def _unit_mocked(code: Code) -> Iterator[Edits]:
     needed = importing(code, "from unittest import mock")
     for test in code.tests:
         for module, name in imported:
-            if module.partition(".")[0] in _NOT_OURS:
+            if module.partition(".")[0] not in code.packages:
                 continue
             if re.search(rf"(?<![\w.]){name}\(", test.body.text()):
                 yield (*needed, before(code, test.statements[0], f"{name} = mock.MagicMock()"))
@@ -86,6 +85,8 @@ def _unit_mocked(code: Code) -> Iterator[Edits]:
                 start, _ = test.whole
                 yield (*needed, Edit(start, start, f"{patched}\n{code.indent(start)}"))
 
+
+_NO_ASSERTIONS = tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None)
 
 TESTS: dict[str, Mutator] = {
     "test-deleted": tests.deleted,
@@ -113,7 +114,7 @@ TESTS: dict[str, Mutator] = {
         _importing("os", tests.inserted_first("os._exit(0)")), _importing("sys", tests.inserted_first("sys.exit(0)"))
     ),
     "assertion-removed": tests.assertion_removed,
-    "assertions-removed": tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None),
+    "assertions-removed": _NO_ASSERTIONS,
     "assertion-trivial": _trivial,
     "assertion-weakened": tests.weakened(
         operands, ("assert ", "assert {actual} is not None"), ("self.", "self.assertIsNotNone({actual})")
@@ -125,4 +126,5 @@ TESTS: dict[str, Mutator] = {
     "expected-changed": tests.expected_changed(operands),
     "cases-removed": _cases_removed,
     "unit-mocked": _unit_mocked,
+    "hidden-from-sight": tests.hidden("#", _NO_ASSERTIONS),
 }

@@ -83,6 +83,8 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
                 yield (Edit(found[2][0][1], found[2][-1][1], ""),)
 
 
+_NO_ASSERTIONS = tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None)
+
 TESTS: dict[str, Mutator] = {
     "test-deleted": tests.deleted,
     "test-commented-out": tests.commented_out("//"),
@@ -94,7 +96,8 @@ TESTS: dict[str, Mutator] = {
     "test-returns-early": tests.inserted_first("return;"),
     "test-exits": tests.inserted_first("std::process::exit(0);"),
     "assertion-removed": tests.assertion_removed,
-    "assertions-removed": tests.assertions_removed(lambda left: _ASSERTS.search(left) is not None),
+    "assertions-removed": _NO_ASSERTIONS,
+    "hidden-from-sight": tests.hidden("//", _NO_ASSERTIONS),
     "assertion-trivial": _trivial,
     "assertion-weakened": _weakened,
     "assertion-compares-with-itself": tests.compared_with_itself(operands),

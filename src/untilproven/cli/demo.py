@@ -30,7 +30,7 @@ _FILES = ("basket.py.txt", "test_basket.py.txt", "cassette.toml")
 _INTRODUCTION = """\
 A small project with a failing test is in {root}
 Its agent follows a script: it will say that it is done when it is not, then
-break something that worked, then do the work. Everything else is real: the
+delete the failing test, then do the work. Everything else is real: the
 processes, the checks, the record.
 
 """
@@ -45,7 +45,7 @@ It has not ended. To go on:
 def command(directory: Path | None) -> int:
     """Run a loop on a small project with a failing test, with an agent that follows a script.
 
-    The agent claims to be done before it is, then breaks something, then does the work. Everything else is real: the
+    The agent claims to be done before it is, then deletes the failing test, then does the work. Everything else is real: the
     processes, the checks, the record. The project stays for you to look at.
     """
     project = _project(directory)
@@ -66,6 +66,7 @@ def _wanted() -> starting.Wanted:
             checks=(PlannedCheck(line=f"{_python()} -m unittest -q"),),
             promise=planning.PROMISE,
             sandbox=_room(),
+            on_gate="reject",
         ),
         allowance=Allowance(iterations=ITERATIONS, seconds=float(SECONDS)),
         configuration=LoopConfiguration(
@@ -114,7 +115,7 @@ def _tell(project: Project, loop: LoopDirectory) -> None:
     _table(
         [
             ("ralph show", "what was asked, claimed and proven"),
-            (f"ralph show {loop.loop_id} 2", "the iteration that broke something"),
+            (f"ralph show {loop.loop_id} 2", "the iteration that was refused"),
             ("ralph log -v", "the whole story"),
             ("cat cassette.toml", "the agent's script"),
         ]

@@ -16,6 +16,7 @@ THE_REST: dict[str, str] = {
     "demo": "see it at work; no key, no network",
     "diff": "what a loop changed, line by line",
     "doctor": "what this machine can do, and what to change",
+    "gate": "decide on work that is held back",
     "guard": "look for tampering between two commits",
     "init": "write a ralph.toml to start from",
     "completion": "print a completion script for your shell",

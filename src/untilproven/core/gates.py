@@ -43,8 +43,8 @@ def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpen
     return GateOpened(
         gate_id=f"permission-{iteration}",
         kind="permission",
-        message=f"the checks pass only with the agent's version of {_named(paths)}; to accept that: ralph resume LOOP"
-        f" {' '.join(_accepting(paths))}",
+        message=f"the checks pass only with the agent's version of {_named(paths)}; to accept that: ralph gate approve"
+        f" LOOP, or ralph resume LOOP {' '.join(_accepting(paths))}",
         iteration=iteration,
         data={"paths": list(paths)},
     )
@@ -66,8 +66,7 @@ def _held_back(kind: str, iteration: int, findings: tuple[Finding, ...], why: st
     return GateOpened(
         gate_id=f"{kind}-{iteration}",
         kind=kind,
-        message=f"iteration {iteration} is held back{why}: {said}; look: ralph diff LOOP {iteration}; decide:"
-        " ralph gate approve LOOP, or ralph gate reject LOOP",
+        message=f"iteration {iteration} is held back{why}: {said}",
         iteration=iteration,
         data={"findings": [id_of(finding) for finding in blocking]},
     )
@@ -75,9 +74,14 @@ def _held_back(kind: str, iteration: int, findings: tuple[Finding, ...], why: st
 
 def _accepting(paths: tuple[str, ...]) -> list[str]:
     """What is typed to accept such changes."""
-    edits = [f"--allow-test-edits {shlex.quote(path)}" for path in paths if path not in _INSTALLED]
-    installed = ["--allow-dependency-changes"] if _INSTALLED.intersection(paths) else []
+    edits = [f"--allow-test-edits {shlex.quote(path)}" for path in paths if not is_installed(path)]
+    installed = ["--allow-dependency-changes"] if any(map(is_installed, paths)) else []
     return [*edits[:_NAMED], *installed]
+
+
+def is_installed(path: str) -> bool:
+    """Whether it is a place where dependencies are."""
+    return path in _INSTALLED
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from untilproven.errors import Damaged
 from untilproven.model import commands, events
 from untilproven.model.fields import PauseReason
 from untilproven.model.hooks import Anomaly
-from untilproven.model.iteration import Fate
+from untilproven.model.iteration import Fate, FileChange
 from untilproven.model.program import Stop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
@@ -78,6 +78,8 @@ class Driver:
         self._points: tuple[Point, ...] = ()
         self.without_canary: set[str] = set()
         """Checks in which no planted test is ever seen, however honest the tree."""
+        self.changes: tuple[FileChange, ...] = ()
+        """What the iteration under way has changed."""
         self.hooks_task = task_of(writer.state)
         writer.listener = self._hear
         writer.patience = _PATIENCE
@@ -105,6 +107,8 @@ class Driver:
         self.tell()
 
     def _hear(self, entry: events.Entry, state: LoopState) -> None:
+        if isinstance(entry.event, events.IterationObserved):
+            self.changes = entry.event.delta
         self.course = fold(self.course, entry.event)
         self._untold.append((entry, state))
 
@@ -246,7 +250,7 @@ class Driver:
 
     def _settle(self, happened: tuple[events.Event, ...]) -> None:
         """The step that must survive: from here on the iteration counts, and a kill only delays what follows."""
-        happened = tuple(self._estimated(event) for event in happened)
+        happened = tuple(one for event in happened for one in self._scored(self._estimated(event)))
         counted = any(isinstance(event, events.IterationFinished) and event.counted for event in happened)
         interval = (self.state.configuration or LoopConfiguration()).checkpoint_interval
         if counted and (self.state.iteration + 1) % interval == 0:
@@ -261,6 +265,13 @@ class Driver:
                 self.cast.hooks.on_iteration_end(self.hooks_task, event.iteration, event.result)
         self._recover(happened)
         self._look_for_anomalies()
+
+    def _scored(self, event: events.Event) -> tuple[events.Event, ...]:
+        if not isinstance(event, events.IterationFinished):
+            return (event,)
+        from untilproven.runtime.scoring import scored  # noqa: PLC0415  not loaded before the agent's first turn
+
+        return scored(self, event)
 
     def _estimated(self, event: events.Event) -> events.Event:
         """When the work may be done, if the last iterations let anybody tell."""

@@ -57,6 +57,7 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         require_proof=settings.require_proof,
         context=settings.context,
         **_room(settings, project),
+        on_gate=settings.on_gate,
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )

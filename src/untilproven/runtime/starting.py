@@ -16,7 +16,7 @@ from untilproven.core.limits import reached
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, IllegalTransition, RalphError
 from untilproven.model import events
-from untilproven.model.fields import Decision, PauseReason
+from untilproven.model.fields import PauseReason
 from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
@@ -42,7 +42,6 @@ from untilproven.workspace.factory import require, workspace_of
 SHOWN_BYTES = 4096
 """How much of the task stands in state.json; the whole is in task.md."""
 
-_WHY = "the loop was resumed"
 _TASK_LIMIT = 64 * files.MIB
 
 
@@ -174,7 +173,9 @@ def _taken_up(
     try:
         clear_pauses(project.state, seen.state.loop_id)
         if seen.state.pause_reason is PauseReason.GATE:
-            _pass_gates(writer)
+            from untilproven.runtime.deciding import pass_gates  # noqa: PLC0415  few loops wait at one
+
+            pass_gates(writer)
         end_leftovers(seen.state.loop_id)
         _bring_control(project, writer)
         changes = {"allowance": allowance, "configuration": configuration}
@@ -185,20 +186,6 @@ def _taken_up(
         writer.close()
         raise
     return writer
-
-
-def _pass_gates(writer: LoopWriter) -> None:
-    """Whoever resumes a loop that waits at a gate has decided."""
-    opened: dict[str, None] = {}
-    for found in scan(writer.loop.journal, writer.loop.loop_id):
-        if isinstance(found, events.Entry):
-            if isinstance(found.event, events.GateOpened):
-                opened[found.event.gate_id] = None
-            elif isinstance(found.event, events.GateDecided):
-                opened.pop(found.event.gate_id, None)
-    if opened:
-        approved = Decision.APPROVE
-        writer.record(*(events.GateDecided(gate_id=gate, decision=approved, by="human", why=_WHY) for gate in opened))
 
 
 def _plan(seen: LoopView) -> Plan:

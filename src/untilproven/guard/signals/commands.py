@@ -9,14 +9,17 @@ import msgspec
 _TOKEN = re.compile(
     r"""(?P<gap>[ \t\r]+|\\\r?\n|(?<![^\s;&|()])\#[^\n]*)
       | (?P<op>&&|\|\||;;|\|&|[;|&\n()])
-      | (?P<word>(?:\$\{\{[^}\n]*\}\} | \$\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\) | `[^`]*` | \\. | "(?:[^"\\]|\\.)*" | '[^']*'
-          | \d?>&\d? | &> | [^\s;&|()"'\\`] | ["'`])+)""",
+      | (?P<word>(?:\$\{\{[^}\n]*\}\} | \$\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\) | `[^`]*`
+          | \\. | "(?:[^"\\]|\\.)*" | '[^']*' | \d?>&\d? | &> | [^\s;&|()"'\\`] | ["'`])+)""",
     re.VERBOSE | re.DOTALL,
 )
 _HERE = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n.*?^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"""\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'""", re.DOTALL)
-_KEYWORDS = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{", "time"})
-_ENDS = frozenset({"fi", "done", "}", "esac"})
+_KEYWORDS = frozenset(
+    {"if", "then", "elif", "else", "do", "while", "until", "!", "time", "fi", "done", "esac", "{", "}"}
+)
+_SEPARATORS = frozenset({";", "\n", ";;", "&"})
+_ASKS_LATER = re.compile(r"\$\?|\bexit\s+[\"']?\$|\bwait\b|PIPESTATUS|LASTEXITCODE")
 _LONGEST = 20_000
 
 
@@ -48,25 +51,30 @@ def commands_in(script: str, *, stops: bool = False, apart: bool = False) -> tup
             for at, line in _whole_lines(script)
             for one in commands_in(line, stops=stops)
         )
-    chains = list(_chains(script[:_LONGEST]))
-    found = []
-    stopping = stops
+    chains = [chain for chain in _chains(script[:_LONGEST]) if any(step.words for step in chain)]
+    asked_later = _ASKS_LATER.search(script) is not None
     ends_well = _ends_well(chains)
-    heard_later = re.search(r"\$\?|\bexit\s+[\"']?\$|\bwait\b|PIPESTATUS|LASTEXITCODE", script) is not None
-    ever_stops = stops
+    stopping = ever_stopped = stops
+    found = []
     for chain in chains:
-        first = chain[0].words
-        if first[:1] == ["set"]:
-            for word in first[1:]:
-                if re.fullmatch(r"[-+][a-z]*e[a-z]*", word) or word == "errexit":
-                    stopping = not (word.startswith("+") or "+o" in first)
-                    ever_stops = ever_stops or stopping
-        lost = not stopping and not heard_later and (ends_well or ever_stops)
+        stopping = _stops_from_here(chain[0].words, stopping)
+        ever_stopped = ever_stopped or stopping
+        lost = not stopping and not asked_later and (ends_well or ever_stopped)
         swallowing = _swallowed_until(chain)
         for at, step in enumerate(chain):
             if step.words:
                 found.append(Command(tuple(step.words), step.line, at < swallowing or lost))
     return tuple(found)
+
+
+def _stops_from_here(words: list[str], stopping: bool) -> bool:
+    """What `set -e`, `set +e` and `set -o errexit` say."""
+    if words[:1] != ["set"]:
+        return stopping
+    for word in words[1:]:
+        if re.fullmatch(r"[-+][a-z]*e[a-z]*", word) or word == "errexit":
+            return not (word.startswith("+") or "+o" in words)
+    return stopping
 
 
 def is_idle(words: tuple[str, ...]) -> bool:
@@ -79,30 +87,23 @@ def is_idle(words: tuple[str, ...]) -> bool:
 
 def _chains(script: str) -> Iterator[list[_Step]]:
     """What stands between line ends and semicolons; what is in brackets stays together."""
-    chain: list[_Step] = [_Step("", [], 0)]
+    chain = [_Step("", [], 0)]
     depth = 0
     for op, word, line in _tokens(script):
-        if word:
-            if not chain[-1].words:
-                chain[-1].line = line
-                if word in _KEYWORDS or word in _ENDS:
-                    depth += (word == "{") - (word == "}")
-                    continue
-            chain[-1].words.append(word)
-        elif op == "(":
-            depth += 1
-        elif op == ")":
-            depth = max(depth - 1, 0)
-        elif op in {";", "\n", ";;", "&"} and depth == 0:
-            if op == "&":
-                chain.append(_Step(op, [], line))
-            if any(step.words for step in chain):
-                yield chain
+        step = chain[-1]
+        if word and not step.words and word in _KEYWORDS:
+            depth = max(depth + (word == "{") - (word == "}"), 0)
+        elif word:
+            step.line = step.line if step.words else line
+            step.words.append(word)
+        elif op in {"(", ")"}:
+            depth = max(depth + (1 if op == "(" else -1), 0)
+        elif op in _SEPARATORS and depth == 0:
+            yield [*chain, _Step(op, [], line)] if op == "&" else chain
             chain = [_Step("", [], line)]
-        elif op != "\n" or chain[-1].words:
+        elif op != "\n" or step.words:
             chain.append(_Step(op, [], line))
-    if any(step.words for step in chain):
-        yield chain
+    yield chain
 
 
 def _tokens(script: str) -> Iterator[tuple[str, str, int]]:

@@ -3,11 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.commands import Command
+from untilproven.guard.signals.documents import name_of
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
 from untilproven.guard.signals.verifiers import Check
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
@@ -72,7 +72,9 @@ _LEVEL = {
     **dict.fromkeys(("error", "2", "deny", "strict", "true", "on"), 3),
     "forbid": 4,
 }
-_OF_TESTS = re.compile(r"(?i)(?:^|[^a-z])(?:tests?|testing|specs?|e2e|unittests?)(?:$|[^a-z])|[a-z](?:Test|Spec)|__tests?")
+_OF_TESTS = re.compile(
+    r"(?i)(?:^|[^a-z])(?:tests?|testing|specs?|e2e|unittests?)(?:$|[^a-z])|[a-z](?:Test|Spec)|__tests?"
+)
 _NOBODY_TESTS = re.compile(
     r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)|\.\*|\{arch\}"
     r"|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|fixtures|__fixtures__|coverage"

@@ -3,13 +3,13 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in, words
+from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.recipes import line_of
 from untilproven.guard.signals.settings import settings_of
+from untilproven.guard.signals.trees import Value
 
 _LOCAL = re.compile(
     r"(?:file:|link:|portal:)?(?:\.{1,2}/|<rootDir>/|/|src/|test/|tests/|stubs?/|mocks?/).*|(?:file|link|portal):.*"
@@ -89,11 +89,11 @@ def _sources(side: Side) -> dict[str, str]:
 
 
 def _of_cargo(values: Value) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for table in ("dependencies", "dev-dependencies", "build-dependencies"):
         found |= {key: _path(value) for key, value in mapping(below(values, table)).items()}
-    for table in mapping(below(values, "patch")).values():
-        found |= {key: where for key, value in mapping(table).items() if (where := _path(value)).startswith(".")}
+    for patched in mapping(below(values, "patch")).values():
+        found |= {key: where for key, value in mapping(patched).items() if (where := _path(value)).startswith(".")}
     return found
 
 

@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in, words
+from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.recipes import line_of
+from untilproven.guard.signals.trees import Value
 
 _BY_PATH = (
     (r"(?:.*/)?\.envrc", "direnv, on entering the directory"),
@@ -36,6 +36,9 @@ _OF_NPM = re.compile(
 _OF_YARN = re.compile(r"(?m)^(yarnPath|plugins|npmRegistryServer)\s*:\s*(.*(?:\n[ -].*)*)")
 _PRE_COMMIT = re.compile(r"\.pre-commit-config\.ya?ml")
 _OF_CARGO = ("runner", "linker", "rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc")
+
+_Commands = Iterator[tuple[tuple[str, str], str]]
+"""Who runs it and under which key, and what."""
 
 
 def host(comparison: Comparison) -> Iterator[Signal]:
@@ -80,74 +83,99 @@ def _fetched(side: Side | None) -> set[str]:
     if side is None or not _PRE_COMMIT.fullmatch(name_of(side.path)):
         return set()
     try:
-        repositories = below(values_in(side.path, side.content), "repos")
+        return {"".join(words(below(one, "repo"))) for one in _repositories(side)} - {"local", "meta", ""}
     except NotUnderstood:
         return set()
-    found = {"".join(words(below(one, "repo"))) for one in (repositories if isinstance(repositories, list) else [])}
-    return found - {"local", "meta", ""}
 
 
 def _run_by(side: Side | None) -> dict[tuple[str, str], str]:
     """What is run, by whom and under which key."""
     if side is None:
         return {}
-    name = name_of(side.path)
-    try:
-        return dict(_found(side, name, "/" + side.path))
-    except NotUnderstood:
-        return {}
+    path = "/" + side.path
+    for pattern, reader in _READERS:
+        if re.search(pattern, path):
+            try:
+                return dict(reader(side))
+            except NotUnderstood:
+                return {}
+    return {}
 
 
-def _found(side: Side, name: str, path: str) -> Iterator[tuple[tuple[str, str], str]]:
-    if name == "package.json":
-        scripts = mapping(below(values_in(side.path, side.content), "scripts"))
-        yield from ((("npm, on installing", key), str(scripts[key])) for key in _INSTALLED if key in scripts)
-    elif path.endswith("/.vscode/tasks.json"):
-        yield from _tasks(below(values_in(side.path, side.content), "tasks"))
-    elif path.endswith("/.vscode/settings.json"):
-        for key, value in mapping(values_in(side.path, side.content)).items():
-            if _IN_SETTINGS.fullmatch(key):
-                yield ("the editor", key), str(value)
-    elif name == ".npmrc":
-        told = ((key, value.strip()) for key, value in _OF_NPM.findall(side.text))
-        yield from ((("npm", key), value) for key, value in told if (key, value) != ("ignore-scripts", "true"))
-    elif name == ".yarnrc.yml":
-        yield from ((("yarn", key), value) for key, value in _OF_YARN.findall(side.text))
-    elif _PRE_COMMIT.fullmatch(name):
-        yield from _hooks(values_in(side.path, side.content))
-    elif re.search(r"/\.cargo/config(?:\.toml)?$", path):
-        yield from _of_cargo(values_in(f"{side.path}.toml", side.content))
-    elif name == "build.rs":
-        yield ("cargo, on building", "build.rs"), hashlib.sha256(side.content).hexdigest()[:12]
-    elif name == "setup.py" and (found := re.search(r"cmdclass\s*=", side.text)):
+def _package(side: Side) -> _Commands:
+    scripts = mapping(below(values_in(side.path, side.content), "scripts"))
+    return ((("npm, on installing", key), str(scripts[key])) for key in _INSTALLED if key in scripts)
+
+
+def _editor(side: Side) -> _Commands:
+    told = mapping(values_in(side.path, side.content))
+    return ((("the editor", key), str(value)) for key, value in told.items() if _IN_SETTINGS.fullmatch(key))
+
+
+def _npm(side: Side) -> _Commands:
+    told = ((key, value.strip()) for key, value in _OF_NPM.findall(side.text))
+    return ((("npm", key), value) for key, value in told if (key, value) != ("ignore-scripts", "true"))
+
+
+def _yarn(side: Side) -> _Commands:
+    return ((("yarn", key), value) for key, value in _OF_YARN.findall(side.text))
+
+
+def _build_rs(side: Side) -> _Commands:
+    yield ("cargo, on building", "build.rs"), hashlib.sha256(side.content).hexdigest()[:12]
+
+
+def _setup_py(side: Side) -> _Commands:
+    if found := re.search(r"cmdclass\s*=[^,)]*", side.text):
         yield ("pip, on installing", "cmdclass"), found[0]
-    elif name == "gradle-wrapper.properties":
-        found = re.search(r"distributionUrl=(\w+)\\?://([^/]+)/", side.text)
-        if found and found[2] not in {"services.gradle.org", "downloads.gradle.org"}:
-            yield ("gradlew", "distributionUrl"), found[2]
 
 
-def _tasks(tasks: Value | None) -> Iterator[tuple[tuple[str, str], str]]:
+def _gradle(side: Side) -> _Commands:
+    found = re.search(r"distributionUrl=\w+\\?://([^/]+)/", side.text)
+    if found and found[1] not in {"services.gradle.org", "downloads.gradle.org"}:
+        yield ("gradlew", "distributionUrl"), found[1]
+
+
+def _tasks(side: Side) -> _Commands:
+    tasks = below(values_in(side.path, side.content), "tasks")
     for task in tasks if isinstance(tasks, list) else []:
         if "folderOpen" in words(below(task, "runOptions", "runOn")):
             label = "".join(words(below(task, "label")))
             yield ("the editor, on opening the folder", label), " ".join(words(below(task, "command")))
 
 
-def _hooks(values: Value) -> Iterator[tuple[tuple[str, str], str]]:
+def _hooks(side: Side) -> _Commands:
     """Hooks of the project's own."""
-    repositories = below(values, "repos")
-    for repository in repositories if isinstance(repositories, list) else []:
-        where = "".join(words(below(repository, "repo")))
+    for repository in _repositories(side):
         hooks = below(repository, "hooks")
-        if where == "local":
+        if words(below(repository, "repo")) == ["local"]:
             for hook in hooks if isinstance(hooks, list) else []:
                 yield ("pre-commit", "".join(words(below(hook, "id")))), "".join(words(below(hook, "entry")))
 
 
-def _of_cargo(values: Value) -> Iterator[tuple[tuple[str, str], str]]:
+def _repositories(side: Side) -> list[Value]:
+    found = below(values_in(side.path, side.content), "repos")
+    return found if isinstance(found, list) else []
+
+
+def _cargo(side: Side) -> _Commands:
+    values = values_in(f"{side.path}.toml", side.content)
     tables = {"build": below(values, "build"), **mapping(below(values, "target"))}
     for name, table in tables.items():
         for key in _OF_CARGO:
             if value := " ".join(words(below(table, key))):
                 yield ("cargo", f"{name}.{key}"), value
+
+
+_READERS: tuple[tuple[str, Callable[[Side], _Commands]], ...] = (
+    (r"/package\.json$", _package),
+    (r"/\.vscode/tasks\.json$", _tasks),
+    (r"/\.vscode/settings\.json$", _editor),
+    (r"/\.npmrc$", _npm),
+    (r"/\.yarnrc\.yml$", _yarn),
+    (r"/\.pre-commit-config\.ya?ml$", _hooks),
+    (r"/\.cargo/config(?:\.toml)?$", _cargo),
+    (r"/build\.rs$", _build_rs),
+    (r"/setup\.py$", _setup_py),
+    (r"/gradle-wrapper\.properties$", _gradle),
+)

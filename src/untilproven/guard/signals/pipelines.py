@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import msgspec
 
 from untilproven.guard.comparison import Side
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals.commands import Command, commands_in
-from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in, words
-from untilproven.guard.signals.verifiers import Check, checks_in, purpose_of_name
+from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
+from untilproven.guard.signals.trees import Value
+from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
 
 _RUN = ("run", "script", "bash", "command", "commands", "pwsh", "powershell", "sh", "cmd", "test_script", "cmds")
 _OPTIONAL = {"continue-on-error": "true", "continueOnError": "true", "allow_failure": "true", "soft_fail": "true"}
@@ -18,13 +18,7 @@ _NEVER = {"if": "false", "condition": "false", "when": "never", "enabled": "fals
 _FALSE = re.compile(r"(?:\$\{\{\s*)?(?:false|0|failure\(\) && false|1 == 0|''|never\(\))(?:\s*\}\})?")
 _NOT_PIPELINES = re.compile(r"\.pre-commit-config\.ya?ml|\.?codecov\.ya?ml")
 _OF_ACTIONS = re.compile(r"(?i)pre-commit/action|lint|clippy|cargo-deny|psf/black|ruff-action|zizmor|codespell|mypy")
-_HARMLESS = re.compile(
-    r"(?:actions|docker|codecov|pypa|aws-actions|google-github-actions)/|[\w.-]+/(?:setup|install|cache|upload|download)[\w.-]*"
-    r"|(?:\w+=\S*\s+)*(?:sudo\s+)?(?:cd|ls|pwd|cat|echo|printf|export|set|mkdir|cp|mv|rm|ln|chmod|touch|tar|unzip|curl|wget|git|true|:|exit"
-    r"|pip\d?|apt(?:-get)?|brew|choco|gem|rustup|corepack|nvm|source|\.|which|env|sleep|date|test|\[+|uname|dpkg|locate|yum|dnf"
-    r"|(?:npm|yarn|pnpm|bun|uv|poetry|pdm|go|cargo|python\S* -\w*m pip)\s+(?:ci|install|i|add|sync|get|mod|build|pack|publish|version|--version|config|fetch|update|pip)\b"
-    r"|yarn$|\$\S*$)(?:\s|$)"
-)
+_HARMLESS_ACTION = re.compile(r"(?:actions|docker|codecov|pypa)/|[\w.-]+/(?:setup|install|cache|upload|download)")
 _DEEPEST = 40
 
 
@@ -135,9 +129,9 @@ def _action(name: str, step: dict[str, Value]) -> Check | None:
 def others_in(side: Side) -> frozenset[str]:
     """Programs and actions of which it is not known what they do. Raises `NotUnderstood`."""
     steps = _steps(side)
-    programs = {command.text for step in steps for command in step.commands if not checks_in([command])}
-    actions = {step.uses for step in steps if step.uses}
-    return frozenset(one for one in programs | actions if not _HARMLESS.match(one))
+    actions = {step.uses for step in steps if step.uses and not _HARMLESS_ACTION.match(step.uses)}
+    commands = (command for step in steps for command in step.commands)
+    return frozenset(actions | {one.text for one in commands if not checks_in([one]) and not is_harmless(one)})
 
 
 def events_of(side: Side) -> frozenset[str] | None:

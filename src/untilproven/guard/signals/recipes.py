@@ -3,21 +3,20 @@
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import msgspec
 from ast_grep_py import SgRoot
 
 from untilproven.guard.comparison import Side
 from untilproven.guard.signals.commands import Command, commands_in
-from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in, words
+from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
+from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in
 
 _MAKEFILE = re.compile(r"(?:GNU)?[mM]akefile|.*\.mk")
 _JUSTFILE = re.compile(r"\.?[jJ]ustfile")
-_TARGET = re.compile(
-    r"(?m)^([A-Za-z_.][^\s:=#]*(?:[ \t]+[A-Za-z_.][^\s:=#]*)*)[ \t]*::?(?![=])[^\n]*\n((?:(?:\t[^\n]*|[ \t]*)(?:\n|$))*)"
-)
+_BODY = r"((?:(?:\t[^\n]*|[ \t]*)(?:\n|$))*)"
+_TARGET = re.compile(r"(?m)^([A-Za-z_.][^\s:=#]*(?:[ \t]+[A-Za-z_.][^\s:=#]*)*)[ \t]*::?(?!=)[^\n]*\n" + _BODY)
 _RECIPE = re.compile(r"(?m)^@?([A-Za-z_][\w-]*)[^\n:=]*:(?!=)[^\n]*\n((?:(?:[ \t]+[^\n]*|[ \t]*)(?:\n|$))*)")
 _TASKS = (("poe", "tasks"), ("pdm", "scripts"), ("taskipy", "tasks"), ("rye", "scripts"))
 

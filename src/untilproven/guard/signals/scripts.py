@@ -32,28 +32,25 @@ def _compared(pair: Pair, was: Recipe, now: dict[str, Recipe], elsewhere: dict[s
     if after is None:
         if pair.after is not None and purpose_of_name(was.name) and not _goes_on(was, now, elsewhere):
             yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
-        return
-    if after.text == was.text and [one.is_swallowed for one in after.commands] == [
-        one.is_swallowed for one in was.commands
-    ]:
-        if was.stops and not after.stops and len(after.commands) > 1:
-            yield _signal("command-neutralised", pair, after, was, "set -e is gone")
-        return
-    if not after.needs and all(is_idle(command.words) for command in after.commands):
+    elif not after.needs and all(is_idle(command.words) for command in after.commands):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
-        return
-    heard = _heard(after)
-    for check in _heard(was):
+    elif was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
+        yield _signal("command-neutralised", pair, after, was, "set -e is gone")
+    else:
+        yield from _checked_less(pair, was, after, _others(was, now))
+
+
+def _checked_less(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -> Iterator[Signal]:
+    before, heard = _heard(was), _heard(after)
+    for check in before:
         same = [one for one in after.checks if one.tool == check.tool]
-        if not same or any(one in _heard(was) for one in same):
+        if not same or any(one in before for one in same):
             continue
         if not any(one in heard for one in same):
             yield _signal("command-neutralised", pair, after, was, verifies_nothing(same[0]) or same[0].command.text)
         elif all(less := [narrowed(check, one) for one in same]):
             signal = _signal("command-weakened", pair, after, was, less[0] or "")
-            yield msgspec.structs.replace(signal, explained=_others(was, now))
-    if was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
-        yield _signal("command-neutralised", pair, after, was, "set -e is gone")
+            yield msgspec.structs.replace(signal, explained=others)
 
 
 def _heard(recipe: Recipe) -> list[Check]:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import NotAnalysed
-from untilproven.guard.signals.documents import NotUnderstood, Value, below, mapping, values_in
+from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in
+from untilproven.guard.signals.trees import Value
 
 _TOOLS = (
     (r"\.?pytest\.(?:ini|toml)", ""),
@@ -38,8 +38,17 @@ _TOOLS = (
     (r"\.pre-commit-config\.ya?ml", "pre-commit"),
 )
 _OF_PACKAGES = {
-    **{"jest": "jest", "nyc": "nyc", "c8": "nyc", "mocha": "mocha", "eslintConfig": "eslint", "ava": "ava"},
-    **{"vitest": "vitest", "xo": "xo", "tap": "tap", "eslintIgnore": "eslint.ignorePatterns", "stryker": "stryker"},
+    "jest": "jest",
+    "nyc": "nyc",
+    "c8": "nyc",
+    "mocha": "mocha",
+    "eslintConfig": "eslint",
+    "ava": "ava",
+    "vitest": "vitest",
+    "xo": "xo",
+    "tap": "tap",
+    "eslintIgnore": "eslint.ignorePatterns",
+    "stryker": "stryker",
 }
 _SECTIONS = (
     (re.compile(r"tool:pytest|pytest\b"), "pytest"),
@@ -115,14 +124,13 @@ def _read(comparison: Comparison, side: str) -> Settings:
         one: Side | None = getattr(pair, side)
         if one is None or pair.kind in {"dependencies", "cache"}:
             continue
-        directory = str(PurePosixPath(one.path).parent)
+        directory = one.path.rpartition("/")[0]
         try:
             for key, values in _flat_settings(one):
-                name = key if directory == "." else f"{directory}//{key}"
+                name = f"{directory}//{key}" if directory else key
                 earlier = found.get(name)
-                if earlier and earlier.side is one:
-                    values = (*earlier.values, *values)
-                found[name] = Setting(key, values, one)
+                before = earlier.values if earlier and earlier.side is one else ()
+                found[name] = Setting(key, (*before, *values), one)
         except NotUnderstood as reason:
             unread = NotAnalysed(one.path, str(reason))
             if unread not in comparison.not_analysed:
@@ -132,9 +140,13 @@ def _read(comparison: Comparison, side: str) -> Settings:
 
 def _flat_settings(side: Side) -> Iterator[tuple[str, tuple[str, ...]]]:
     for key, values in _flat("", _told(side)):
-        for pattern, instead in _ALIKE:
-            key = pattern.sub(instead, key)
-        yield key, values
+        yield _by_one_name(key), values
+
+
+def _by_one_name(key: str) -> str:
+    for pattern, instead in _ALIKE:
+        key = pattern.sub(instead, key)
+    return key
 
 
 def _told(side: Side) -> dict[str, Value]:

@@ -43,15 +43,19 @@ def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
                 path,
                 1,
                 subject=path,
-                was=f"{was} tests",
-                now=f"{was - len(gone)} tests",
+                was=_counted(was, "test"),
+                now=_counted(was - len(gone), "test"),
                 amount=len(gone),
                 explained=_for_all(explained),
             )
             continue
         for one, reasons in zip(gone, explained, strict=True):
-            was_there = f"{len(one.test.assertions)} assertions"
+            was_there = _counted(len(one.test.assertions), "assertion")
             yield Signal("test-removed", path, one.line, one.name, was=was_there, explained=reasons)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _said_for(one: Placed, explanations: Explanations) -> tuple[str, ...]:

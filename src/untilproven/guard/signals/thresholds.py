@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import msgspec
 
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.documents import NotUnderstood
+from untilproven.guard.signals.documents import NotUnderstood, name_of
 from untilproven.guard.signals.pipelines import commands_of, is_pipeline
 from untilproven.guard.signals.recipes import recipes_in
 from untilproven.guard.signals.settings import Setting, settings_of

@@ -1,180 +1,37 @@
-"""Which commands verify something: test runners, linters, type checkers, and what may run them."""
+"""Which commands verify something, behind whatever runs them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
 
 import msgspec
 
 from untilproven.guard.signals.commands import Command
+from untilproven.guard.signals.tools import (
+    HARMLESS,
+    INTERPRETER,
+    MANY_TARGETS,
+    NOT_VERIFYING,
+    PACKAGE_RUNNERS,
+    PREPARES,
+    SAYS,
+    SHELLS,
+    SUBCOMMANDS,
+    TARGET_RUNNERS,
+    TOOLS,
+    WRAPPERS,
+    Purpose,
+)
 
-Purpose = Literal["tests", "lint", "types", "anything"]
-"""`anything` is said of what runs other commands that are not seen here: a script, a task runner."""
-
-_TOOLS: dict[str, Purpose] = {
-    **dict.fromkeys(
-        ("pytest", "py.test", "unittest", "nosetests", "nose2", "stestr", "trial", "behave", "robot", "doctest")
-        + ("jest", "vitest", "mocha", "ava", "tap", "tape", "karma", "jasmine", "playwright", "cypress", "wtr", "lab")
-        + (
-            "nyc",
-            "c8",
-            "rspec",
-            "phpunit",
-            "pest",
-            "ctest",
-            "prove",
-            "bats",
-            "gotestsum",
-            "ginkgo",
-            "cucumber",
-            "mutmut",
-        )
-        + (
-            "stryker",
-            "cargo-nextest",
-            "uvu",
-            "qunit",
-            "zuul",
-            "testem",
-            "web-test-runner",
-            "react-scripts",
-            "runtests.py",
-        ),
-        "tests",
-    ),
-    **dict.fromkeys(
-        ("ruff", "flake8", "pylint", "pycodestyle", "pydocstyle", "pyflakes", "black", "isort", "bandit", "vulture")
-        + ("eslint", "jshint", "jscs", "standard", "xo", "biome", "oxlint", "tslint", "stylelint", "prettier", "dprint")
-        + ("golangci-lint", "golint", "staticcheck", "gofmt", "gofumpt", "goimports", "revive", "errcheck", "gosec")
-        + (
-            "rubocop",
-            "shellcheck",
-            "yamllint",
-            "codespell",
-            "pre-commit",
-            "prek",
-            "lint-imports",
-            "interrogate",
-            "rustfmt",
-        )
-        + ("hadolint", "actionlint", "zizmor", "ktlint", "detekt", "phpcs", "clang-format", "clang-tidy", "misspell"),
-        "lint",
-    ),
-    **dict.fromkeys(
-        ("mypy", "pyright", "basedpyright", "pytype", "pyre", "ty", "tsc", "vue-tsc", "tsd", "attw", "flow", "phpstan")
-        + ("psalm", "dtslint", "publint"),
-        "types",
-    ),
-    **dict.fromkeys(
-        ("tox", "tox4", "nox", "hatch", "invoke", "doit", "act", "bazel", "bazelisk", "earthly", "dagger"), "anything"
-    ),
-}
-_TASK_RUNNERS = frozenset(
-    {"make", "gmake", "just", "task", "rake", "ninja", "nx", "turbo", "lerna", "wireit", "moon", "grunt", "gulp"}
-    | {"npm", "pnpm", "yarn", "bun", "npm-run-all", "run-s", "run-p", "concurrently", "composer", "mix", "poe", "inv"}
-    | {"deno", "go", "cargo", "cross", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift", "rails", "zig", "sbt"}
-    | {"stack", "cabal", "tox", "nox", "hatch", "invoke", "melos", "flutter", "dart", "xcodebuild", "meson", "node"}
-)
-_WRAPPERS = frozenset(
-    {"sudo", "env", "time", "nice", "timeout", "gtimeout", "xvfb-run", "command", "exec", "npx", "bunx", "pnpx", "uv"}
-    | {
-        "poetry",
-        "pdm",
-        "pipenv",
-        "rye",
-        "pixi",
-        "conda",
-        "bundle",
-        "coverage",
-        "cross-env",
-        "dotenv",
-        "retry",
-        "stdbuf",
-    }
-    | {
-        "docker",
-        "docker-compose",
-        "podman",
-        "nix",
-        "nix-shell",
-        "uvx",
-        "pipx",
-        "travis_wait",
-        "travis_retry",
-        "dbus-run-session",
-    }
-    | {
-        "kcov",
-        "valgrind",
-        "firejail",
-        "hatch",
-        "yarn",
-        "pnpm",
-        "npm",
-        "bun",
-        "wine",
-        "arch",
-        "busybox",
-        "doppler",
-        "c8",
-        "nyc",
-    }
-)
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "source", ".", "pwsh", "powershell", "cmd"})
-_INTERPRETER = re.compile(
-    r"(?:python|pypy|py)[\d.]*(?:\.exe)?|node|nodejs|ruby|perl|php|tsx|ts-node|deno|bun|julia|Rscript"
-)
-_SUB: dict[str, dict[str, Purpose]] = {
-    "go": {"test": "tests", "vet": "lint"},
-    "cargo": {
-        "test": "tests",
-        "t": "tests",
-        "nextest": "tests",
-        "llvm-cov": "tests",
-        "tarpaulin": "tests",
-        "miri": "tests",
-    }
-    | {
-        "clippy": "lint",
-        "fmt": "lint",
-        "deny": "lint",
-        "check": "types",
-        "c": "types",
-        "hack": "types",
-        "semver-checks": "types",
-    },
-    "dotnet": {"test": "tests", "format": "lint"},
-    "swift": {"test": "tests"},
-    "flutter": {"test": "tests", "analyze": "lint"},
-    "dart": {"test": "tests", "analyze": "lint"},
-    "deno": {"test": "tests", "lint": "lint", "check": "types"},
-    "bun": {"test": "tests"},
-    "mvn": {"test": "tests", "verify": "tests", "install": "tests", "package": "tests", "integration-test": "tests"}
-    | {"deploy": "tests"},
-    "gradle": {"test": "tests", "check": "tests", "build": "tests", "allTests": "tests", "lint": "lint"},
-    "mix": {"test": "tests", "credo": "lint", "dialyzer": "types"},
-    "zig": {"test": "tests"},
-    "sbt": {"test": "tests", "+test": "tests"},
-    "meson": {"test": "tests"},
-    "ninja": {"test": "tests"},
-}
-_SUB["cross"] = _SUB["cargo"]
-_SUB["mvnw"], _SUB["gradlew"] = _SUB["mvn"], _SUB["gradle"]
-
-_SAYS: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
-    ("types", re.compile(r"(?i)(?:^|[^a-z])(?:types?|type-?check|tsc|mypy|pyright|tsd|attw)(?:$|[^a-z])")),
-    ("lint", re.compile(r"(?i)(?:^|[^a-z])(?:es|js|ts|go)?(?:lint(?:er|ing|ers)?|style|flake8|ruff|clippy|vet|fmt|format|prettier)(?:$|[^a-z])")),
-    ("tests", re.compile(r"(?i)(?:^|[^a-z])(?:run)?_?(?:unit|smoke)?(?:tests?|specs?|e2e|unit|integration|cov(?:erage)?|tox|pytest|cargo-test|gotest|testall|checks?|verify|validate|ci)(?:$|[^a-z])")),
-)  # fmt: skip
-_NOT_RUN = re.compile(
-    r"(?i)(?:^|[^a-z])(?:install|setup|deps|clean|build|docs?|publish|release|deploy|upload|report)(?:$|[^a-z])"
-)
-_OF_TARGETS = frozenset({"make", "gmake", "just", "rake", "invoke", "npm-run-all", "run-s", "run-p"})
 _TARGET = re.compile(r"[A-Za-z_][\w:.-]*")
-_VERSION = frozenset(
-    {"--version", "-V", "--help", "-h", "version", "help", "install", "uninstall", "add", "sync", "cache", "pip"}
-)
+_MODULE_OPTION = re.compile(r"-[A-Za-z]*m")
+_CODE_OPTION = re.compile(r"-[a-z]*[cep]|--(?:eval|print)")
+_OF_PACKAGES = frozenset({"run", "run-script", "workspaces", "workspace", "exec", "task", "foreach", "dlx"})
+_WITH_TEST = frozenset({"setup.py", "manage.py", "runtests.py", "x.py"})
+"""Python programs that verify when they are told to `test`."""
+
+_Found = tuple[Purpose, str] | None
+"""What for, and the tool's name."""
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -182,7 +39,7 @@ class Check(msgspec.Struct, frozen=True):
 
     purpose: Purpose
     tool: str
-    """`pytest`, `go test`, `npm run lint`."""
+    """`pytest`, `go test`, `npm lint`."""
     command: Command
 
     @property
@@ -190,172 +47,25 @@ class Check(msgspec.Struct, frozen=True):
         return not self.command.is_swallowed
 
 
-@lru_cache(maxsize=4096)
-def _check_in(command: Command) -> Check | None:
-    """None for a command that verifies nothing, as far as can be seen."""
-    words = _without_assignments(command.words)
-    if not words:
-        return None
-    found = _tool(words)
-    return Check(found[0], found[1], command) if found else None
-
-
 def checks_in(commands: Iterable[Command]) -> list[Check]:
     return [check for command in commands for one in _apart(command) if (check := _check_in(one))]
 
 
-def _apart(command: Command) -> Iterator[Command]:
-    """`make lint test` are two commands."""
-    words = _without_assignments(command.words)
-    targets = [word for word in words[1:] if _TARGET.fullmatch(word)]
-    if len(targets) < 2 or base(words[0]) not in _OF_TARGETS:
-        yield command
-        return
-    rest = [word for word in words if word not in targets]
-    for target in targets:
-        yield msgspec.structs.replace(command, words=(*rest, target))
-
-
 def purpose_of_name(name: str) -> Purpose | None:
     """What a script, a target or an action of this name is for."""
-    if _NOT_RUN.search(name) and not re.search(r"(?i)(?:^|[^a-z])(?:test|lint)", name):
+    if PREPARES.search(name) and not re.search(r"(?i)(?:^|[^a-z])(?:test|lint)", name):
         return None
-    return next((purpose for purpose, says in _SAYS if says.search(name)), None)
+    return next((purpose for purpose, says in SAYS if says.search(name)), None)
 
 
-def _tool(words: list[str]) -> tuple[Purpose, str] | None:
-    first = base(words[0])
-    if first in _SHELLS:
-        return _of_shell(words)
-    if _INTERPRETER.fullmatch(first) and not (first in _SUB and words[1:2] and words[1] in _SUB[first]):
-        return _of_interpreter(words)
-    if first in _WRAPPERS and not _VERSION.isdisjoint(words[1:3]):
-        return None
-    if first in _WRAPPERS and first != "hatch":
-        for at, word in enumerate(words[1:], start=1):
-            name = base(word)
-            if name in _TOOLS and first not in {"npm", "pnpm", "yarn", "bun"}:
-                return _tool(words[at:])
-            if word == "-m" or _INTERPRETER.fullmatch(name) or name in _SHELLS:
-                return _tool(["python", *words[at:]] if word == "-m" else words[at:])
-            if name in _TASK_RUNNERS and first not in {"npm", "pnpm", "yarn", "bun"}:
-                return _tool(words[at:])
-    if first in _TASK_RUNNERS:
-        return _of_runner(first, words)
-    if first in _TOOLS:
-        return None if words[1:2] and words[1] in _VERSION and first != "pre-commit" else (_TOOLS[first], first)
-    if first in _WRAPPERS:
-        return ("tests", "coverage report") if any(word.startswith("--fail-under") for word in words) else None
-    return _of_path(words[0])
-
-
-def _of_shell(words: list[str]) -> tuple[Purpose, str] | None:
-    for at, word in enumerate(words[1:], start=1):
-        if word in {"-c", "-lc", "-ec", "-xc"}:
-            return _tool(words[at + 1].split()) if words[at + 1 : at + 2] and words[at + 1].split() else None
-        if not word.startswith("-"):
-            return _of_path(word, runs=True)
-    return None
-
-
-def _of_interpreter(words: list[str]) -> tuple[Purpose, str] | None:
-    for at, word in enumerate(words[1:], start=1):
-        if re.fullmatch(r"-[A-Za-z]*m", word):
-            rest = words[at + 1 :]
-            return _tool(rest) if rest and (base(rest[0]) in _TOOLS or base(rest[0]) in _WRAPPERS) else None
-        if word == "--test":
-            return "tests", "node --test"
-        if re.fullmatch(r"-[a-z]*[cep]|--(?:eval|print)", word):
-            return None
-        if not word.startswith("-"):
-            if base(word) in {"setup.py", "manage.py", "runtests.py", "x.py"}:
-                return ("tests", f"{base(word)} test") if "test" in words else None
-            return _of_path(word, runs=True) if "/" in word or "." in word else None
-    return None
-
-
-def _of_path(word: str, *, runs: bool = False) -> tuple[Purpose, str] | None:
-    """A script; of one whose name says nothing, anything may be expected."""
-    if not runs and "/" not in word and not word.endswith((".sh", ".bat", ".ps1")):
-        return None
-    if word.startswith(("/", "~", "$HOME", "http")) or " " in word:
-        return None
-    purpose = purpose_of_name(word)
-    if purpose is None and _NOT_RUN.search(word):
-        return None
-    return purpose or "anything", word.removeprefix("./")
-
-
-def _of_runner(first: str, words: list[str]) -> tuple[Purpose, str] | None:
-    if first in {
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "composer",
-        "poe",
-        "npm-run-all",
-        "run-s",
-        "run-p",
-        "deno",
-        "lerna",
-        "nx",
-        "turbo",
-    }:
-        return _of_packages(first, words)
-    named = [word for word in words[1:] if not word.startswith(("-", "+")) and "=" not in word]
-    if first in _SUB:
-        known = _SUB[first]
-        for word in named:
-            name = word.rpartition(":")[2]
-            if purpose := known.get(name):
-                return purpose, f"{first.removesuffix('w')} {name}"
-            if first in {"gradle", "gradlew", "sbt", "mvn", "mvnw"} and (said := purpose_of_name(_spaced(name))):
-                return said, f"{first.removesuffix('w')} {name}"
-        return None
-    if first in _TOOLS:
-        said = purpose_of_name(" ".join(named))
-        return said or "anything", first if not named else f"{first} {' '.join(named[:3])}"
-    for word in named:
-        if said := purpose_of_name(word):
-            return said, f"{first} {word}"
-    if all(_NOT_RUN.search(word) for word in named) and named:
-        return None
-    return "anything", f"{first} {' '.join(named[:3])}".strip()
-
-
-def _of_packages(first: str, words: list[str]) -> tuple[Purpose, str] | None:
-    for word in words[1:]:
-        if word.startswith("-") or word in {
-            "run",
-            "run-script",
-            "workspaces",
-            "workspace",
-            "exec",
-            "task",
-            "foreach",
-            "dlx",
-        }:
-            continue
-        if word in {"t", "tst"} and first == "npm":
-            return "tests", "npm test"
-        if word in {"ci", "install", "i", "add", "publish", "pack", "audit", "build"}:
-            return None
-        if base(word) in _TOOLS:
-            return _TOOLS[base(word)], base(word)
-        if purpose := purpose_of_name(_spaced(word)):
-            return purpose, f"{first} {word}"
-    return None
-
-
-def _spaced(name: str) -> str:
-    """`testDebugUnitTest` in words."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
-
-
-def _without_assignments(words: Sequence[str]) -> list[str]:
-    at = next((at for at, word in enumerate(words) if not re.match(r"[A-Za-z_]\w*=", word)), len(words))
-    return [word.lstrip("@-") if not at_ and len(word) > 1 else word for at_, word in enumerate(words[at:])]
+def is_harmless(command: Command) -> bool:
+    """It prepares, and can not stand for something that verifies."""
+    words = _without_assignments(command.words)
+    if words[:1] == ["sudo"]:
+        words = words[1:]
+    if not words or base(words[0]) in HARMLESS or words[0].startswith("$"):
+        return True
+    return not NOT_VERIFYING.isdisjoint(words[1:4]) or words[1:2] in (["build"], ["get"], ["mod"], ["config"])
 
 
 def base(word: str) -> str:
@@ -363,3 +73,148 @@ def base(word: str) -> str:
     if found := re.fullmatch(r"\$[({]?([A-Z_]+)[)}]?", word):
         return found[1].lower()
     return word.rpartition("/")[2].removesuffix(".cmd").removesuffix(".exe")
+
+
+def _apart(command: Command) -> Iterator[Command]:
+    """`make lint test` are two commands."""
+    words = _without_assignments(command.words)
+    targets = [word for word in words[1:] if _TARGET.fullmatch(word)]
+    if len(targets) < 2 or base(words[0]) not in MANY_TARGETS:
+        yield command
+        return
+    rest = [word for word in words if word not in targets]
+    for target in targets:
+        yield msgspec.structs.replace(command, words=(*rest, target))
+
+
+@lru_cache(maxsize=4096)
+def _check_in(command: Command) -> Check | None:
+    words = _without_assignments(command.words)
+    found = _tool(words) if words else None
+    return Check(found[0], found[1], command) if found else None
+
+
+def _without_assignments(words: Sequence[str]) -> list[str]:
+    """Without `NAME=value` in front, and without the signs of make."""
+    at = next((at for at, word in enumerate(words) if not re.match(r"[A-Za-z_]\w*=", word)), len(words))
+    first = [words[at].lstrip("@-") or words[at]] if at < len(words) else []
+    return [*first, *words[at + 1 :]]
+
+
+def _tool(words: list[str]) -> _Found:
+    first = base(words[0])
+    if first in SHELLS:
+        return _of_shell(words)
+    if INTERPRETER.fullmatch(first) and words[1:2] and words[1] not in SUBCOMMANDS.get(first, {}):
+        return _of_packages(first, words) if first in PACKAGE_RUNNERS else _of_interpreter(words)
+    if first in WRAPPERS and not NOT_VERIFYING.isdisjoint(words[1:3]):
+        return None
+    if first in WRAPPERS and (behind := _behind(words)):
+        return behind
+    if first in PACKAGE_RUNNERS:
+        return _of_packages(first, words)
+    if first in SUBCOMMANDS:
+        return _of_subcommands(first, words)
+    if first in TARGET_RUNNERS:
+        return _of_targets(first, words)
+    if first in TOOLS:
+        return None if words[1:2] and words[1] in NOT_VERIFYING else (TOOLS[first], first)
+    if first in WRAPPERS:
+        return ("tests", "coverage report") if any(word.startswith("--fail-under") for word in words) else None
+    return _of_path(words[0])
+
+
+def _behind(words: list[str]) -> _Found:
+    """What a wrapper runs: the first of its words that is a known program."""
+    for at, word in enumerate(words[1:], start=1):
+        if _MODULE_OPTION.fullmatch(word):
+            return _tool(["python", *words[at:]])
+        name = base(word)
+        known = name in TOOLS or name in SHELLS or name in SUBCOMMANDS
+        if known or name in PACKAGE_RUNNERS or name in TARGET_RUNNERS or INTERPRETER.fullmatch(name):
+            return _tool(words[at:])
+    return None
+
+
+def _of_shell(words: list[str]) -> _Found:
+    for at, word in enumerate(words[1:], start=1):
+        if re.fullmatch(r"-[a-z]*c", word):
+            inner = words[at + 1].split() if words[at + 1 :] else []
+            return _tool(inner) if inner else None
+        if not word.startswith("-"):
+            return _of_path(word, runs=True)
+    return None
+
+
+def _of_interpreter(words: list[str]) -> _Found:
+    for at, word in enumerate(words[1:], start=1):
+        if _MODULE_OPTION.fullmatch(word):
+            rest = words[at + 1 :]
+            return _tool(rest) if rest and (base(rest[0]) in TOOLS or base(rest[0]) in WRAPPERS) else None
+        if word == "--test":
+            return "tests", "node --test"
+        if _CODE_OPTION.fullmatch(word):
+            return None
+        if base(word) in _WITH_TEST:
+            return ("tests", f"{base(word)} test") if "test" in words else None
+        if not word.startswith("-"):
+            return _of_path(word, runs=True) if "/" in word or "." in word else None
+    return None
+
+
+def _of_path(word: str, *, runs: bool = False) -> _Found:
+    """A script of the tree; of one whose name says nothing, anything may be expected."""
+    if not runs and "/" not in word and not word.endswith((".sh", ".bat", ".ps1")):
+        return None
+    if word.startswith(("/", "~", "$HOME", "http")) or " " in word:
+        return None
+    purpose = purpose_of_name(word)
+    if purpose is None and PREPARES.search(word):
+        return None
+    return purpose or "anything", word.removeprefix("./")
+
+
+def _of_subcommands(first: str, words: list[str]) -> _Found:
+    known = SUBCOMMANDS[first]
+    program = first.removesuffix("w")
+    for word in _named(words):
+        name = word.rpartition(":")[2]
+        if purpose := known.get(name):
+            return purpose, f"{program} {name}"
+        if program in {"gradle", "sbt", "mvn"} and (said := purpose_of_name(_spaced(name))):
+            return said, f"{program} {name}"
+    return None
+
+
+def _of_targets(first: str, words: list[str]) -> _Found:
+    named = _named(words)
+    for word in named:
+        if said := purpose_of_name(word):
+            return said, f"{first} {word}"
+    if named and all(map(PREPARES.search, named)):
+        return None
+    return "anything", f"{first} {' '.join(named[:3])}".strip()
+
+
+def _of_packages(first: str, words: list[str]) -> _Found:
+    for word in words[1:]:
+        if word.startswith("-") or word in _OF_PACKAGES:
+            continue
+        if word in {"t", "tst"} and first == "npm":
+            return "tests", "npm test"
+        if word in NOT_VERIFYING or word == "build":
+            return None
+        if base(word) in TOOLS:
+            return TOOLS[base(word)], base(word)
+        if purpose := purpose_of_name(_spaced(word)):
+            return purpose, f"{first} {word}"
+    return None
+
+
+def _named(words: list[str]) -> list[str]:
+    return [word for word in words[1:] if not word.startswith(("-", "+")) and "=" not in word]
+
+
+def _spaced(name: str) -> str:
+    """`testDebugUnitTest` in words."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)

@@ -37,10 +37,12 @@ def paused(event: StatusChanged, loop_id: str) -> list[Line]:
     why = _WHY[event.pause_reason] if event.pause_reason else ""
     reason = one_line(event.reason or "")
     lines = [line(Piece("paused", YELLOW), why and f": {why}", loud=True)]
-    if reason and reason != why:
+    if reason and reason != why and event.pause_reason is not PauseReason.GATE:  # a gate has said why it is there
         lines.append(line(f"  {reason}", loud=True))
     if event.resume_at:
         lines.append(line(f"  it can go on at {event.resume_at.astimezone():%Y-%m-%d %H:%M}", loud=True))
+    if event.pause_reason is PauseReason.GATE:
+        return [*lines, line(Piece("  decide: ", DIM), f"ralph gate show {loop_id}", loud=True)]
     first = _FIRST.get(event.pause_reason, "to go on: ") if event.pause_reason else "to go on: "
     lines.append(line(Piece(f"  {first}", DIM), f"ralph resume {loop_id}", loud=True))
     return lines

@@ -4,6 +4,7 @@ from typing import Any
 
 from untilproven.core.text import printable
 from untilproven.model import events
+from untilproven.model.persistence import ProtocolSteps, RecoveryAttempt, RetryOutcome
 from untilproven.watch.color import CYAN, DIM, GREEN, RED, YELLOW
 from untilproven.watch.console import words
 from untilproven.watch.console.lines import Line, Piece, line, one_line
@@ -48,13 +49,10 @@ def about(event: events.Event, *, verbose: bool) -> list[Line]:
             gone = f"; iteration {lost} was not finished and is discarded" if lost else ""
             return [line(Piece("taken over", YELLOW), f" by process {event.process.pid}{gone}")]
         case events.GateOpened():
-            return [line(Piece("waits for a decision: ", YELLOW), one_line(event.message), loud=True)]
+            return [line(Piece("gate: ", YELLOW), one_line(event.message), loud=True)]
         case events.GateDecided():
             why = f": {one_line(event.why)}" if event.why else ""
             return [line(f"decided by {event.by}: {event.decision}{why}")]
-        case events.RecoveryStep():
-            outcome = f": {event.attempt.outcome}" if event.attempt.outcome else ""
-            return [line(f"  recovery from {one_line(event.attempt.trigger)}{outcome}")]
         case events.JournalRepaired():
             dropped = words.plural(event.dropped_bytes, "byte")
             return [line(Piece(f"the journal was repaired: {dropped} of an unfinished line dropped", YELLOW))]
@@ -65,8 +63,21 @@ def about(event: events.Event, *, verbose: bool) -> list[Line]:
     return _about_the_tree(event) or (_details(event) if verbose else [])
 
 
+def _recovery(attempt: RecoveryAttempt) -> list[Line]:
+    """What was made of it, and whether that helped; that somebody is asked is said by the gate."""
+    steps = attempt.protocol_steps or ProtocolSteps()
+    if not attempt.outcome and steps.diagnose:
+        return [line(Piece(f"  recovery: {one_line(steps.diagnose.root_cause or '')}; the agent is told", DIM))]
+    if steps.retry:
+        helped = "helped" if steps.retry.outcome == RetryOutcome.SUCCESS else "did not help"
+        return [line(Piece(f"  recovery: telling the agent {helped}", DIM))]
+    return []
+
+
 def _about_the_tree(event: events.Event) -> list[Line]:
     match event:
+        case events.TreeRestored():
+            return [line(f"the tree is again what it was after iteration {event.iteration}", loud=True)]
         case events.TreeChanged():
             return [line(Piece("you changed the tree after it was checked: ", YELLOW), "the checks are run again")]
         case events.WorkCommitted():
@@ -90,6 +101,8 @@ def _committed(event: events.WorkCommitted) -> list[Line]:
 def _details(event: events.Event) -> list[Line]:
     """What only somebody who asked for everything wants to see."""
     match event:
+        case events.RecoveryStep():
+            return _recovery(event.attempt)
         case events.BaselineCaptured():
             return [line(Piece(f"  baseline: {words.plural(event.baseline.test_count, 'test')}", DIM))]
         case events.QualityScored():

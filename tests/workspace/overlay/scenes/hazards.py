@@ -154,7 +154,7 @@ def a_project_where_rooms_do_not_reach_is_refused(base: Path) -> None:
     stage = Stage(base)
     lost = Project(Path("/run/untilproven-lost"), Path("/run/untilproven-lost"))
     assert "it lies in /run" in refuses(
-        RalphError, lambda: building._walls(lost, stage.workspace._place, (), Path("/tmp"))
+        RalphError, lambda: building._walls(lost, stage.workspace._place, None, (), Path("/tmp"), building.CLOSED)
     )
     stage.workspace.close()
 

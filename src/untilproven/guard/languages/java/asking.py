@@ -13,7 +13,7 @@ _ENVIRONMENT = re.compile(
     r'|(?:is|in|run|running|unit)?[._-]?test(?:s|ing)?(?:[._-]?(?:mode|env|environment|run|running))?|under[._-]?test|env[._-]test)"',
     re.IGNORECASE,
 )
-_RUNNER = re.compile(r'".*\b(?:junit|testng|surefire|kotest|kotlin\.test|mockito|GradleWorkerMain)\b.*"', re.IGNORECASE)
+_RUNNER = re.compile(r'"(?:.*[^\w.])?(?:org\.)?(?:junit|testng|surefire|io\.kotest|kotlin\.test)\b.*"', re.IGNORECASE)
 _OWN_DATA = re.compile(r'"(?:test[\w.+-]*@[\w.-]+|[\w.+-]+@(?:example|test)\.\w+)"')
 _NAMES = re.compile(
     r"is(?:In|Running|Under)?(?:Unit)?Test(?:s|ing|Mode|Environment|Run|Harness)?|isRunning(?:In|Under)?(?:Unit)?Tests?(?:Harness)?"

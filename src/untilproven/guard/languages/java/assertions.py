@@ -91,7 +91,8 @@ def _plain(call: Call) -> list[Claim] | None:  # one branch for each family of w
             return [
                 equal(subject, subject) if flat(subject) == "null" else Claim(flat(subject), Strength.EXACTLY, "null")
             ]
-        return [Claim(flat(subject), Strength.NOTHING if _is_something(subject) else Strength.SOMETHING)]
+        constant = is_literal(subject) and flat(subject) != "null"
+        return [Claim(flat(subject), Strength.NOTHING if constant else Strength.SOMETHING)]
     if name in words.OF_TYPE:
         return _of_type(call)
     if name in words.HARMLESS:
@@ -105,10 +106,6 @@ def _plain(call: Call) -> list[Claim] | None:  # one branch for each family of w
     if name == "expect" and call.receiver is None and call.block and len(call.arguments) in {1, 2}:
         return [Claim(done_by(call), Strength.EXACTLY, flat(call.arguments[0]))]
     return fluent.verified(call)
-
-
-def _is_something(node: SgNode) -> bool:
-    return (is_literal(node) and flat(node) != "null") or bare(node).kind() == "object_creation_expression"
 
 
 def _expects(call: Call) -> Claim:

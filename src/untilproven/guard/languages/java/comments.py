@@ -20,8 +20,10 @@ _DECLARES_TEST = re.compile(
 _OF_PROSE = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)+[.,:;]?|[^()={};]*[.:]")
 _STATES = re.compile(
     r"\s*(?:val|var|fun|return|if|for|when|while|import|throw|private|override|@\w+|class|try)\b.*[^.]\s*|\s*[}\])]+[,;)]*\s*"
-    r"|\s*[\w.`]+\(.*\)(?:[.?!]+\w+(?:\(.*\))?)*(?: \{)?\s*|.*\{(?: \w+ ->)?\s*|\s*[\w.]+ (?:=|\+=|should\w+) .*"
+    r"|\s*[\w.`]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:[.?!]+\w+(?:\([^()]*\))?)*(?: \{)?\s*|.*\{(?: \w+ ->)?\s*"
 )
+_ASSIGNS = re.compile(r"\s*[\w.]+ (?:=|\+=|should\w+) .*")
+"""As prose does as well, where it stands alone."""
 _OF_JAVA = ("class A {{ void a() {{\n{}\n}} }}", "class A {{\n{}\n}}", "{}")
 _OF_KOTLIN = ("fun a() {{\n{}\n}}", "class A {{\n{}\n}}")
 
@@ -63,7 +65,10 @@ class Said:
     def _is_code(self, text: str) -> bool:
         lines = [line for line in text.splitlines() if line.strip()]
         if self._is_kotlin:
-            if not all(_STATES.fullmatch(line) for line in lines):
+            states = [bool(_STATES.fullmatch(line)) for line in lines]
+            if not any(states) or not all(
+                one or _ASSIGNS.fullmatch(line) for one, line in zip(states, lines, strict=True)
+            ):
                 return bool(_DECLARES_TEST.search(text)) and any(line.strip() == "}" for line in lines)
             return any(not is_broken(parsed(form.format(text), "kotlin")) for form in _OF_KOTLIN)
         if not lines[-1].rstrip().endswith((";", "}")) or all(_OF_PROSE.fullmatch(line.strip()) for line in lines):

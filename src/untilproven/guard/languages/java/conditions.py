@@ -28,6 +28,7 @@ _NEVER_NULL = re.compile(
 _NEVER_NEGATIVE = re.compile(
     r".*[.](?:size\(\)|length\(\)|length|size|count\(\))|System\.(?:currentTimeMillis|nanoTime)\(\)"
 )
+_COMPARERS = frozenset({"", "Objects", "Arrays", "java.util.Objects", "java.util.Arrays"})
 _MAKES_ANEW = re.compile(
     r"(?:of|from|valueOf|create|new|copy|clone|parse|build|make|get|next|read|random)(?:[A-Z]\w*)?"
 )
@@ -45,7 +46,7 @@ def constant(node: SgNode, nested: int = 0) -> bool | None:
         return None
     if applied := operation(node):
         return _of_operation(*applied, nested + 1)
-    if (call := call_of(node)) and len(call.arguments) == 1 and call.receiver:
+    if (call := call_of(node)) and len(call.values) == len(call.arguments) == 1 and call.receiver:
         if call.name == "equals":
             return _compared("==", bare(call.receiver), bare(call.arguments[0]))
         if call.name in {"or", "and"}:
@@ -117,10 +118,9 @@ def is_same_whenever_asked(node: SgNode) -> bool:
         return False
     call = call_of(node)
     if call is None:
-        return "++" not in node.text() and "--" not in node.text() and "new " not in node.text()
-    of = flat(call.receiver) if call.receiver else ""
-    is_static = of[:1].isupper() or call.name[:1].isupper()
-    return not is_static and _MAKES_ANEW.fullmatch(call.name) is None
+        return not re.search(r"\+\+|--|\bnew |^[\"A-Z].*\(", node.text(), re.DOTALL)
+    made = flat(node)[:1]
+    return not (made.isupper() or made == '"') and _MAKES_ANEW.fullmatch(call.name) is None
 
 
 def claims(node: SgNode, *, wanted: bool = True, nested: int = 0) -> list[Claim]:
@@ -141,11 +141,11 @@ def claims(node: SgNode, *, wanted: bool = True, nested: int = 0) -> list[Claim]
             return [part for part in parts if part.strength > Strength.NOTHING] or parts[:1]
         return [Claim(flat(node), min(Strength.PARTLY, *(part.strength for part in parts)))]
     if len(operands) == 2:
-        return [_of_comparison(node, operator if wanted else _OPPOSITE.get(operator, operator), *operands)]
+        return [_of_comparison(operator if wanted else _OPPOSITE.get(operator, operator), *operands)]
     return [Claim(flat(node), Strength.PARTLY)]
 
 
-def _of_comparison(node: SgNode, operator: str, left: SgNode, right: SgNode) -> Claim:
+def _of_comparison(operator: str, left: SgNode, right: SgNode) -> Claim:
     if is_literal(left) and not is_literal(right):
         operator, left, right = _SWAPPED.get(operator, operator), right, left
     about, expected = flat(left), flat(right)
@@ -158,8 +158,8 @@ def _of_comparison(node: SgNode, operator: str, left: SgNode, right: SgNode) -> 
     if operator in {"<", "<="} and (near := _near(left)):
         return Claim(flat(near[0]), Strength.PARTLY, flat(near[1]), number(right))
     if sized := _sized(left):
-        return Claim(sized, Strength.SOMETHING, expected)
-    return Claim(about, Strength.PARTLY, expected if operator in _OPPOSITE else None)
+        return Claim(sized, Strength.SOMETHING, f"{operator} {expected}")
+    return Claim(about, Strength.PARTLY, f"{operator} {expected}")
 
 
 def _near(node: SgNode) -> tuple[SgNode, SgNode] | None:
@@ -197,17 +197,24 @@ def _sized(node: SgNode) -> str | None:
 def _of_call(node: SgNode, wanted: bool) -> Claim:
     call = call_of(node)
     if call is None:
-        return Claim(flat(node), Strength.PARTLY)
-    if call.name in _EQUAL:
-        pair = ((call.receiver, *call.arguments) if call.receiver else call.arguments)[-2:]
-        if len(pair) == 2:
-            same = equal(*pair)
-            return same if wanted else Claim(same.about, Strength.PARTLY, same.expected)
-    about = flat(call.receiver) if call.receiver and not is_literal(call.receiver) else flat(node)
-    if call.name in {"isEmpty", "isBlank", "isNull", "isNullOrEmpty"}:
-        return Claim(about, Strength.EXACTLY if wanted else Strength.SOMETHING)
-    if call.name in {"isPresent", "isNotEmpty", "isNotBlank", "nonNull", "isInstance", "any"} and not call.parts[1:]:
-        return Claim(about, Strength.SOMETHING if wanted else Strength.PARTLY)
-    if len(call.arguments) == 1 and call.receiver:
-        return Claim(about, Strength.PARTLY, flat(call.arguments[0]))
-    return Claim(flat(node), Strength.PARTLY)
+        return _told(node, wanted)
+    of = flat(call.receiver) if call.receiver else ""
+    pair = (call.receiver, *call.arguments) if call.receiver and not of[:1].isupper() else call.arguments
+    if call.name in _EQUAL and (of in _COMPARERS or not of[:1].isupper()) and len(pair) == 2:
+        same = equal(*pair)
+        return same if wanted else Claim(same.about, Strength.PARTLY, f"not {same.expected}")
+    no = "" if wanted else "not "
+    if not call.receiver or of[:1].isupper() or is_literal(call.receiver):
+        return _told(node, wanted)
+    if call.name in {"isEmpty", "isBlank"} and not call.parts:
+        return Claim(of, Strength.EXACTLY if wanted else Strength.SOMETHING, f"{no}empty")
+    if call.name in {"isPresent", "isNotEmpty", "isNotBlank", "any"} and not call.parts:
+        return Claim(of, Strength.SOMETHING if wanted else Strength.PARTLY, f"{no}{call.name}")
+    if len(call.arguments) == 1:
+        return Claim(of, Strength.PARTLY, f"{no}{call.name} {flat(call.arguments[0])}")
+    return _told(node, wanted)
+
+
+def _told(node: SgNode, wanted: bool) -> Claim:
+    """Of something that is true or false by itself."""
+    return Claim(flat(node), Strength.PARTLY, "true" if wanted else "false")

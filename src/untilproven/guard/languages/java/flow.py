@@ -38,7 +38,9 @@ def _set_in_file(node: SgNode) -> bool | None:
     kind = "variable_declarator" if node.kind() == "identifier" else "property_declaration"
     pattern = rf"(?:^|\s){name}(?:\s*:\s*Boolean)?\s*=\s*(?:true|false)$"
     found = node.get_root().root().find(kind=kind, regex=pattern)
-    return found.text().endswith("true") if found else None
+    declared = found.parent() if found and kind == "variable_declarator" else found
+    is_fixed = declared is not None and bool({"final", "val"} & set(declared.text().split()))
+    return found.text().endswith("true") if found and is_fixed else None
 
 
 def thrown_by(node: SgNode) -> str | None:

@@ -48,7 +48,7 @@ def _opens(link: Call, *, is_last: bool) -> bool:
     if link.name == "that":
         return bool(link.values) and link.receiver is not None
     if link.name in words.OPENERS:
-        return bool(link.parts) or link.name.endswith("Exception") or is_last
+        return bool(link.parts) or link.name.endswith("Exception") or (is_last and link.name == "assertThat")
     if link.name == "verify" and not is_last:
         return bool(link.arguments)
     if link.name == "then":
@@ -94,9 +94,14 @@ def of_chain(links: list[Call]) -> list[Assertion]:
         found.append(claim.asserted(link.node, f"{text}.{_call_text(link)}"))
     if not found and first.block and not rest:
         return _in_block(first, about)
-    if not found and error_of is not None and error_of not in words.BROAD:
-        return [Claim(about, Strength.EXACTLY, error=error_of).asserted(first.node)]
-    return found or [Claim(about, Strength.NOTHING).asserted(first.node)]
+    return found or [_opened(first, about, error_of).asserted(first.node)]
+
+
+def _opened(first: Call, about: str, error_of: str | None) -> Claim:
+    """What a sentence says that goes no further."""
+    if error_of is not None:
+        return Claim(about, Strength.PARTLY if error_of in words.BROAD else Strength.EXACTLY, error=error_of)
+    return Claim(about, Strength.NOTHING if first.name in words.OPENERS else Strength.PARTLY)
 
 
 def _of_answer(first: Call, rest: list[Call]) -> list[Assertion]:
@@ -165,7 +170,7 @@ def _link(link: Call, first: Call, about: str, error_of: str | None) -> Claim:
         offset = call_of(link.values[1])
         amount = number(offset.arguments[0]) if offset and offset.arguments else number(link.values[1])
         return Claim(about, Strength.PARTLY, flat(link.values[0]), amount)
-    if link.name == "isNotNull" and first.values and bare(first.values[0]).kind() == "object_creation_expression":
+    if link.name == "isNotNull" and first.values and is_literal(first.values[0]):
         return Claim(about, Strength.NOTHING)
     return Claim(about, _strength(link.name), expected or _silently(link.name))
 

@@ -30,6 +30,10 @@ SETUP_OR_TEARDOWN = _SETUP | {one.replace("Before", "After") for one in _SETUP}
 _MAY_SKIP = re.compile(r"[aA]ssum|abort\(|SkipException|Aborted")
 _GIVES = re.compile(r"@(?:\w+\.)*(?:DataProvider|Parameters)\b")
 _SCOPES = TYPES | {"enum_constant", "enum_entry"}
+_TYPES_OF_PARAMETERS = frozenset(
+    {"type_identifier", "scoped_type_identifier", "generic_type", "array_type", "integral_type", "floating_point_type"}
+    | {"boolean_type", "user_type", "nullable_type", "function_type", "parenthesized_type"}
+)
 _STATEFUL = frozenset({"field_declaration", "property_declaration", "constant_declaration"})
 
 
@@ -135,7 +139,9 @@ def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
             continue
         path = scope.path
         for node in scope.functions:
-            name = short = name_of(node) or "constructor"
+            short = name_of(node) or "constructor"
+            of = next((flat(one) for one in node.children() if one.kind() == "receiver_type"), None)
+            name = f"{of}.{short}" if of else short
             if len(scope.by_name.get(name_of(node), ())) > 1:
                 name += f"({_parameter_types(node)})"
             marks = annotations(node)
@@ -180,7 +186,7 @@ def _parameter_types(node: SgNode) -> str:
         return ""
     types = []
     for one in code_in(listed):
-        typed = one.field("type") or next((part for part in code_in(one) if part.kind().endswith("type")), None)
+        typed = one.field("type") or next((part for part in code_in(one) if part.kind() in _TYPES_OF_PARAMETERS), None)
         if typed:
             types.append(flat(typed))
     return ", ".join(types)

@@ -13,6 +13,7 @@ from untilproven.guard.languages.java.syntax import (
     body_of,
     call_of,
     code_in,
+    is_literal,
     name_of,
     statements,
     type_named,
@@ -104,7 +105,7 @@ def configured(calls: Iterable[Call]) -> set[tuple[str, str]]:
         if not _ANSWERS.fullmatch(call.name) or not call.arguments or not call.receiver:
             continue
         opened = call_of(call.receiver)
-        if opened and (stubbed := _stubbed(opened)):
+        if opened and (stubbed := _stubbed(opened)) and is_literal(call.arguments[0]):
             found.add((flat(stubbed), flat(call.arguments[0])))
     return found
 

@@ -27,6 +27,7 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     unwrapped,
 )
+from untilproven.guard.languages.java.syntax import words as modifiers
 from untilproven.guard.languages.syntax import Claim
 from untilproven.guard.languages.syntax import flat_text as flat
 
@@ -79,7 +80,8 @@ class Walked(msgspec.Struct):
 
     def end(self, place: Place, text: str) -> None:
         if place.live and place.own:
-            self._ends.append((f"if ({place.under}) {text}" if place.under else text, self.seen))
+            under = place.under if place.under.startswith("catch") else f"if ({place.under})"
+            self._ends.append((f"{under} {text}" if place.under else text, self.seen))
 
     def close(self) -> None:
         early = next((text for text, before in self._ends if before < self.seen), None)
@@ -107,6 +109,8 @@ def walk(body: SgNode, asserts: Callable[[str], bool] = lambda _: False) -> Walk
             steps = _attempt(node, place, walked)
         elif kind in JUMPS:
             steps = _jump(node, place, walked)
+        elif kind == "elvis_expression":
+            steps = _otherwise(node, place)
         else:
             if kind == "assert_statement":
                 walked.note(_stated(node), place)
@@ -123,7 +127,8 @@ def _inside(node: SgNode, kind: str, place: Place, text: str) -> Place:
     if kind in LAMBDAS:
         return _in_lambda(node, place, text)
     if kind in TYPES or kind == "function_declaration":
-        return Place(place.live and _is_named_again(name_of(node), text), own=False)
+        used = "override" in modifiers(node) or _is_named_again(name_of(node), text)
+        return Place(place.live and used, own=False)
     return Place(place.live, own=False) if kind in {"class_body", "method_declaration"} else place
 
 
@@ -145,11 +150,17 @@ def _called(call: Call, place: Place, walked: Walked, asserts: Callable[[str], b
     if found := asserted(call):
         walked.note(found.assertions, place)
         return [(part, place) for part in found.inside]
-    if (call.receiver is None or call.receiver.text() == "this") and asserts(call.name):
+    is_error = call.name == "error" and call.receiver is None and bool(place.under)
+    if is_error or ((call.receiver is None or call.receiver.text() == "this") and asserts(call.name)):
         walked.note([Claim(flat(call.node), Strength.PARTLY).asserted(call.node)], place)
     if call.name in {"forEach", "onEach"} and call.receiver and _EMPTY.fullmatch(flat(call.receiver)):
         place = Place(False, own=False)
     return [(part, place) for part in code_in(call.node)]
+
+
+def _is_checked(place: Place) -> bool:
+    """What is thrown here, or stated to be wrong, depends on a condition of the test itself."""
+    return place.own and bool(place.under) and not place.under.startswith(("catch", "a loop"))
 
 
 def _is_dropped(node: SgNode) -> bool:
@@ -162,13 +173,19 @@ def _jump(node: SgNode, place: Place, walked: Walked) -> Steps:
     thrown = thrown_by(node)
     if thrown and words.SKIPPED.fullmatch(thrown):
         walked.skip(place, text)
-    elif thrown and words.FAILED.fullmatch(thrown):
+    elif thrown and (words.FAILED.fullmatch(thrown) or _is_checked(place)):
         walked.note([Claim(place.under or "fail", Strength.PARTLY).asserted(node)], place)
     elif text == "return":
         walked.end(Place(place.live, own=True, under=place.under) if node.kind() == "jump_expression" else place, text)
-    elif text.startswith("return"):
-        walked.end(place, text.split(" ")[0])
+    elif re.fullmatch(r"return@\w+|return@?\w* (?:null|Unit)", text):
+        walked.end(place, text)
     return [(child, place) for child in code_in(node)]
+
+
+def _otherwise(node: SgNode, place: Place) -> Steps:
+    parts = code_in(node)
+    for part in parts:
+        yield part, place if part == parts[0] else Place(place.live, place.own, f"{flat(parts[0])} == null")
 
 
 def _in_order(block: SgNode, place: Place) -> Steps:

@@ -38,7 +38,8 @@ FAILS = frozenset({"fail", "failWithMessage", "failNotEquals", "failBecauseExcep
 FAILED = re.compile(r"(?:\w+\.)*(?:AssertionError|AssertionFailedError|ComparisonFailure|MultipleFailuresError)")
 SKIPPED = re.compile(r"(?:\w+\.)*(?:SkipException|TestAbortedException|Assumption(?:Violated|Failed)Exception)")
 BROAD = frozenset({"Throwable", "Exception", "RuntimeException", "Error"})
-CATCHES_ASSERTIONS = frozenset({"Throwable", "Error", "AssertionError", "AssertionFailedError", "ComparisonFailure"})
+CATCHES_FAIL = frozenset({"Throwable", "Error", "AssertionError", "AssertionFailedError"})
+CATCHES_ASSERTIONS = CATCHES_FAIL | {"ComparisonFailure", "Exception", "RuntimeException"}
 
 HELPER = re.compile(
     r"(?:assert|check|verify|expect|should|ensure|validate)(?:[A-Z0-9_].*)?|\w*?(?:Assert|Verify|Check|Expect)(?:[A-Z0-9_]\w*)?"

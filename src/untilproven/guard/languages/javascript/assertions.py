@@ -79,6 +79,8 @@ def _expecting(links: list[Link], whole: SgNode, scope: Scope) -> list[Found]:
             first, rest = rest[0], rest[1:]
         elif first.name == "should":
             return _should_exist(rest, whole, scope)
+        elif rest and rest[0].name == "assert" and rest[0].args:
+            return [Found(_made(whole, *_claim("ok", rest[0].args[0], (), scope, is_negated=False)))]
         else:
             return []
     if not first.args and first.name != "expectTypeOf":

@@ -14,9 +14,11 @@ def declarations(survey: Survey) -> tuple[Declaration, ...]:
     items: list[tuple[int, int, SgNode, Opening | None]] = [
         (one.start, one.end, one.node, one) for one in survey.openings
     ]
+    given = {one.function.range().start.index for one in survey.openings if one.function is not None}
     for node in survey.functions:
         range_ = node.range()
-        items.append((range_.start.index, range_.end.index, node, None))
+        if range_.start.index not in given:
+            items.append((range_.start.index, range_.end.index, node, None))
     items.sort(key=lambda item: (item[0], -item[1]))
     found: list[Declaration] = []
     above: list[tuple[int, str, str]] = []  # where it ends, its name, what it is: suite, test, function, other

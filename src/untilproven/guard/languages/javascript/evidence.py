@@ -16,7 +16,6 @@ from untilproven.guard.languages.javascript.nodes import (
     chain,
     expression_of,
     head,
-    is_constant,
     parameters,
     statements,
     truth,
@@ -30,8 +29,10 @@ _LEAVING = frozenset({"return_statement", "throw_statement", "continue_statement
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit)\(|Deno\.exit\(|process\.kill\(process\.pid")
 _PROMISED = frozenset({"resolves", "rejects", "eventually", "rejected", "rejectedWith", "fulfilled", "doesNotReject"})
 _AWAITED = frozenset({"then", "catch", "finally", "notify", "end"})
-_PAGE = re.compile(r"page(?:\.|$)|\w*[lL]ocator(?:\.|\(|$)")
-_ON_PAGE = re.compile(r"toHave|toBe|toContain|toMatchAria")
+_ON_PAGE = re.compile(
+    r"toHave(?:Text|URL|Title|Count|Value|Attribute|Class|CSS|Screenshot)|toContainText|toMatchAriaSnapshot"
+    r"|toBe(?:Visible|Hidden|Enabled|Disabled|Checked|Attached|Editable|Focused|InViewport)"
+)
 _SENDING = frozenset({"request", "supertest"})
 _LITERAL = frozenset({"number", "string", "regex", "object", "array", "template_string"})
 
@@ -200,7 +201,7 @@ class _Gathering:
         if silenced:
             cause = cause or "caught"
         found = found_in(links, self.scope, is_statement=step.place != "value") or self.weak(step, links)
-        if found and cause is None and step.place == "statement" and _is_dropped(links, found):
+        if found and cause is None and step.place == "statement" and _is_dropped(links):
             cause = "not awaited"
         self.keep(step._replace(cause=cause), found)
         if cause is None and step.place == "statement" and self.is_plain and not step.depth:
@@ -273,7 +274,7 @@ def _fails(statement: SgNode) -> bool:
     )
 
 
-def _is_dropped(links: list[Link], found: list[Found]) -> bool:
+def _is_dropped(links: list[Link]) -> bool:
     """Whether an assertion is a promise that nobody waits for."""
     names = {link.name for link in links}
     if names & _AWAITED:
@@ -282,5 +283,5 @@ def _is_dropped(links: list[Link], found: list[Found]) -> bool:
         return all(argument.kind() in _LITERAL for argument in links[-1].args or ())
     if names & _PROMISED and links[0].name in {"expect", "assert"}:
         return True
-    is_expect = links[0].name == "expect" and bool(_ON_PAGE.match(links[-1].name))
-    return is_expect and bool(_PAGE.match(found[0].assertion.about)) and not is_constant(links[0].node)
+    is_on_page = links[0].name == "expect" and bool(_ON_PAGE.fullmatch(links[-1].name))
+    return is_on_page and "@playwright/test" in links[0].node.get_root().root().text()

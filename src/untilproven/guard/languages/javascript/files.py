@@ -9,7 +9,8 @@ from untilproven.guard.facts import Facts
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.javascript.commented import commented
 from untilproven.guard.languages.javascript.declarations import declarations, name_of
-from untilproven.guard.languages.javascript.nodes import FUNCTIONS, bare, chain, string_of, written
+from untilproven.guard.languages.javascript.matchers import STRENGTHS
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, bare, chain, is_constant, string_of, written
 from untilproven.guard.languages.javascript.survey import Survey, is_at_top, survey
 from untilproven.guard.languages.javascript.tested import asked
 
@@ -20,7 +21,7 @@ _SUPPRESSION = re.compile(
 )
 _TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b|@todo\b")
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
-_RUNNERS = "it|test|describe|expect|assert|context|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
+_RUNNERS = "it|test|describe|expect|assert|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
 _PATCHED = re.compile(
     rf"(?:global|globalThis|window|self)\.(?:{_RUNNERS})|(?:{_RUNNERS}|chai|Assertion|Mocha|Runner|Test|Suite)(?:\.prototype)?"
     r"(?:\.\w+)+|process\.(?:exit|exitCode|reallyExit)|Module\._(?:load|resolveFilename|extensions)|require\.extensions.*"
@@ -46,7 +47,13 @@ def facts(root: SgNode, path: str) -> Facts:
         exits=tuple(_exits(found, is_loaded=kind_of(path) in {"test", "configuration"})),
         flags=tuple(_flags(found)),
         asks_if_tested=tuple(
-            dict.fromkeys(said for node in found.asking if (said := asked(node)) and not _is_inside(node))
+            dict.fromkeys(
+                said
+                for node in found.asking
+                if (said := asked(node))
+                and not (said == "import.meta.vitest" and found.openings)
+                and not _is_inside(node)
+            )
         ),
     )
 
@@ -66,14 +73,14 @@ def _hooks(found: Survey) -> Iterator[str]:
         if left is None or right is None:
             continue
         target = written(left)
-        if _PATCHED.fullmatch(target) and not _HARMLESS.fullmatch(target) and right.kind() not in {"true", "false"}:
+        if _PATCHED.fullmatch(target) and not _HARMLESS.fullmatch(target) and not is_constant(right):
             yield written(node) if right.kind() not in FUNCTIONS else target
     for call in found.calls:
         links = chain(call)
         names = [link.name for link in links]
         args = links[-1].args or ()
         if names == ["expect", "extend"]:
-            yield "expect.extend"
+            yield from _redefined(args)
         elif names == ["Object", "defineProperty"] and len(args) > 1 and _is_runners(args):
             yield f"{args[0].text()}.{string_of(args[1])}"
         elif names[0] == "process" and names[-1] in {"on", "once"} and args and "exitCode" in call.text():
@@ -82,6 +89,14 @@ def _hooks(found: Survey) -> Iterator[str]:
         name = node.field("name")
         if name is not None and _GLOBAL_SETUP.fullmatch(name.text()):
             yield name.text()
+
+
+def _redefined(args: tuple[SgNode, ...]) -> Iterator[str]:
+    """The matchers among those given to `expect.extend` that exist already."""
+    for member in args[0].named_children() if args else ():
+        name = member.field("key") or member.field("name")
+        if name is not None and name.text() in STRENGTHS:
+            yield f"expect.extend({name.text()})"
 
 
 def _is_runners(args: tuple[SgNode, ...]) -> bool:

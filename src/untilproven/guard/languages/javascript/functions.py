@@ -20,12 +20,14 @@ from untilproven.guard.languages.javascript.nodes import (
     walk,
     written,
 )
+from untilproven.guard.languages.javascript.openings import value_at
 from untilproven.guard.languages.javascript.tested import asked
 
 _PASSED_ON = re.compile(r"(?:next|cb|callback|done|reject|fail|fn|onError|resolveWithError)")
 _ERROR = re.compile(r"(?:[A-Z]\w*)?(?:Error|Exception|Err|Failure|Rejection)")
 _ERRORS_MADE = re.compile(
-    r"(?:create|make|new|build|to)?\w*(?:Error|Exception|[fF]ailure|Err)(?:s|Of)?|err|errAsync|unauthorized|forbidden"
+    r"(?:create|make|new|build|to|throw|raise|http)\w*(?:Error|Exception|Failure)|[A-Z]\w*(?:Error|Exception)"
+    r"|err|errAsync|failure|unauthorized|forbidden|badRequest|notFound"
 )
 _VALIDATING = re.compile(
     r"(?:validate|sanitize|sanitise|authorize|authorise|authenticate|verify|ensure|assert|escape|invariant)(?:[A-Z_]\w*|s)?"
@@ -131,8 +133,10 @@ def _is_error(value: SgNode | None) -> bool:
     if value.kind() == "new_expression" and (made := value.field("constructor")):
         return bool(_ERROR.search(made.text()))
     if value.kind() == "object":
-        keys = {key.text().strip("'\"") for pair in value.named_children() if (key := pair.field("key"))}
-        return bool(keys & {"error", "errors", "err"})
+        said = (value_at(value, key) for key in ("error", "errors", "err"))
+        return any(
+            one is not None and one.kind() in {"string", "template_string", "new_expression", "true"} for one in said
+        )
     if value.kind() != "call_expression":
         return False
     links = chain(value)

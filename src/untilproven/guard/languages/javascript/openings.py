@@ -41,6 +41,8 @@ _WORDS = frozenset(
     }
     | {"expectFailure", "ignore", "override", "scoped", "suite"}
 )
+_MAKING = frozenset({"extend", "override", "scoped", "each", "for", "skipIf", "runIf", "if"})
+"""Those that give back what declares a test."""
 _LETTER = "[A-Za-z0-9_$]"  # a rule is compiled for every file, and `\w` of all scripts takes ten times as long
 _CALLEE = (
     rf"^(?:{_LETTER}+[?]?[.])?{_LETTER}*?(?:[iI]t|[tT]est|[dD]escribe|[cC]ontext|[sS]pecify|[sS]uite|module)"
@@ -128,7 +130,7 @@ def _base(links: list[Link]) -> tuple[bool, list[Link], bool] | None:
             return None
         at = 1
     word, rest = names[at], names[at + 1 :]
-    if any(name and name not in _WORDS for name in rest):
+    if any(name and name not in _WORDS for name in rest) or (rest and rest[-1] in _MAKING):
         return None
     if word in own or word == "module":
         return word in _SUITES or word == "module" or "describe" in rest, links[at:], True

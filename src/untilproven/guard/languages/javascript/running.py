@@ -20,7 +20,7 @@ from untilproven.guard.languages.javascript.nodes import (
     truth,
     written,
 )
-from untilproven.guard.languages.javascript.openings import Opening
+from untilproven.guard.languages.javascript.openings import Opening, opening
 from untilproven.guard.languages.javascript.survey import certain, survey
 
 _NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
@@ -37,32 +37,32 @@ class Mark(NamedTuple):
     reason: str | None = None
 
 
-def running(opening: Opening, around: tuple[Opening, ...]) -> Mark:
+def running(test: Opening, around: tuple[Opening, ...]) -> Mark:
     """The least of everything that is said of it; `around` are the suites that it stands in."""
-    marks = [*_on(opening), *_above(opening.node), *_focus(opening, around), *_of_file(opening.node.get_root())]
+    marks = [*_on(test), *_above(test.node), *_focus(test, around), *_of_file(test.node.get_root())]
     marks.extend(mark for suite in around for mark in _of_suite(suite))
-    if opening.function is not None:
-        marks.extend(first_things(opening.function))
+    if test.function is not None:
+        marks.extend(first_things(test.function))
     return min(marks, key=lambda mark: mark.running, default=Mark(Running.ALWAYS))
 
 
-def _on(opening: Opening) -> Iterator[Mark]:
+def _on(one: Opening) -> Iterator[Mark]:
     """What the call itself says: `it.skip`, `xit`, `it.skipIf(...)`, `{ skip: true }`."""
-    known = certain(opening.node)
-    word = opening.words[0]
+    known = certain(one.node)
+    word = one.words[0]
     if word.startswith("x") and word[1:] in {"it", "test", "describe", "context", "specify"}:
         yield Mark(Running.NEVER, word)
-    if opening.is_pending:
+    if one.is_pending:
         yield Mark(Running.NEVER, "nothing to run")
-    if opening.choice is not None:
-        yield _when(opening.choice, known)
-    for link in opening.links[1:]:
+    if one.choice is not None:
+        yield _when(one.choice, known)
+    for link in one.links[1:]:
         if link.name in _NEVER:
             yield Mark(Running.NEVER, f".{link.name}")
         elif link.name in {"skipIf", "runIf", "if"} and link.args:
             yield _when(link.args[0], known, if_true=link.name == "skipIf")
     for key in ("skip", "todo", "fails", "ignore", "expectFailure"):
-        if (value := opening.option(key)) is not None:
+        if (value := one.option(key)) is not None:
             said = string_of(value)
             yield Mark(Running.NEVER, said) if said else _when(value, known, if_true=True)
 
@@ -75,11 +75,11 @@ def _when(condition: SgNode, known: dict[str, bool], *, if_true: bool | None = N
     return Mark(Running.NEVER, written(condition)) if holds is if_true else Mark(Running.ALWAYS)
 
 
-def _focus(opening: Opening, around: tuple[Opening, ...]) -> Iterator[Mark]:
-    focused = survey(opening.node).focused
-    if not focused or opening.is_focused or any(one.is_focused for one in around):
+def _focus(test: Opening, around: tuple[Opening, ...]) -> Iterator[Mark]:
+    focused = survey(test.node).focused
+    if not focused or test.is_focused or any(one.is_focused for one in around):
         return
-    if not any(opening.holds(one) for one in focused):
+    if not any(test.holds(one) for one in focused):
         yield Mark(Running.NEVER, f"only {focused[0].name} is run")
 
 
@@ -192,7 +192,7 @@ def _skip(statement: SgNode) -> Mark | None:
         return None
     links = chain(call)
     last = links[-1]
-    if last.name not in _SKIPPING or last.args is None or not _is_runners(links):
+    if last.name not in _SKIPPING or last.args is None or not _is_runners(links) or opening(call) is not None:
         return None
     if not last.args:
         return Mark(Running.NEVER, written(call))

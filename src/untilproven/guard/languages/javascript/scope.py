@@ -35,7 +35,7 @@ _RULE: Config = {
         ]
     }
 }
-_ASSERTING = re.compile(r"\b(?:expect|assert|should|fail)\b|\bassert[A-Z]|\bthrow new|\bt\.\w+\(")
+_ASSERTING = re.compile(r"\b(?:expect|assert|should|fail)\b|\bassert[A-Z]|\bt\.\w+\(")
 _MAKERS = re.compile(r"(?:jest|vi|sinon|sandbox|mock|t\.mock|td)\.")
 
 
@@ -66,10 +66,14 @@ def scope_of(test: Opening, function: SgNode) -> Scope:
 
 @lru_cache(maxsize=16)
 def _helpers(root: SgRoot) -> frozenset[str]:
+    """Those in a test are looked into where they stand."""
+    everything = survey(root.root())
     return frozenset(
         name.rpartition(".")[2]
-        for function in survey(root.root()).functions
-        if (name := name_of(function)) is not None and _ASSERTING.search(function.text())
+        for function in everything.functions
+        if (name := name_of(function)) is not None
+        and _ASSERTING.search(function.text())
+        and all(one.is_suite for one in everything.around(function))
     )
 
 
@@ -92,7 +96,7 @@ def _fixed(binding: SgNode) -> str | None:
     name, value, above = binding.field("name"), binding.field("value"), binding.parent()
     if name is None or value is None or above is None or name.kind() != "identifier":
         return None
-    is_fixed = value.kind() not in {"array", "object"} and is_constant(value) and above.text().startswith("const")
+    is_fixed = bare(value).kind() not in {"array", "object"} and is_constant(value) and above.text().startswith("const")
     return name.text() if is_fixed else None
 
 

@@ -7,8 +7,8 @@ from ast_grep_py import SgNode
 from untilproven.guard.languages.javascript.nodes import operator, written
 
 _TELLING = re.compile(
-    r"(?:process\.env|import\.meta\.env|Deno\.env)\s*\.\s*(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|JEST_\w+|VITEST\w*"
-    r"|MOCHA\w*|NODE_TEST_CONTEXT|PLAYWRIGHT_TEST\w*|CYPRESS\w*|AVA_PATH|TAP|TEST|TESTING|IS_TEST|UNIT_TEST|UNDER_TEST"
+    r"(?:process\.env|import\.meta\.env|Deno\.env)\s*\.\s*(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|JEST_WORKER_ID|VITEST(?:_WORKER_ID|_POOL_ID|_MODE)?"
+    r"|MOCHA|NODE_TEST_CONTEXT|PLAYWRIGHT_TEST|CYPRESS|AVA_PATH|TAP|TEST|TESTING|IS_TEST|UNIT_TEST|UNDER_TEST"
     r"|RUNNING_TESTS)|import\.meta\.vitest|window\.Cypress"
 )
 _ENVIRONMENT = re.compile(r"NODE_ENV|\bMODE\b|\b(?:app|node)?_?env(?:ironment)?\b|get\([\"']env[\"']\)", re.IGNORECASE)

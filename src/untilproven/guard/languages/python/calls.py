@@ -71,10 +71,10 @@ def _claims(call: Call, names: Names, *, alone: bool) -> Iterator[tuple[SgNode, 
         yield call.node, Claim(written(call.receiver or call.node), Strength.PARTLY, _arguments(call))
     elif chained := _chained(call):
         yield call.node, chained
-    elif short.startswith("assert") or short in {"eq", "compare"}:
+    elif (short.startswith("assert") and "Assert" not in call.name[:7]) or short in {"eq", "compare"}:
         if short not in {"eq", "compare"} or alone:
             yield call.node, _unittest(call, short, names)
-    elif alone and is_helper(call):
+    elif alone and (is_helper(call) or call.path in names.helpers):
         yield call.node, Claim(written(first or call.node), Strength.PARTLY)
 
 
@@ -187,9 +187,10 @@ def _block(node: SgNode) -> str:
 
 
 def _raised_by_itself(node: SgNode) -> bool:
-    """Nothing stands in the block but a `raise` of its own."""
+    """The block begins with a `raise` of its own, and nobody looks at what was raised."""
     around = _with_around(node)
-    if around is None or len(list(with_items(around))) != 1:
+    items = list(with_items(around)) if around else []
+    if around is None or len(items) != 1 or items[0][1] is not None:
         return False
     inside = parts(around.field("body"))
     return bool(inside) and inside[0].kind() == "raise_statement"

@@ -47,7 +47,7 @@ def cases_of(marks: list[SgNode], function: SgNode, names: Mapping[str, SgNode])
             table = call.argument(1, "argvalues") if call.name == "parametrize" else call.argument(0)
             rows = list(_rows(table, local)) if table else []
             kept = [row for row in rows if not _is_skipped(row, names)]
-            none_left = none_left or (table is not None and not kept)
+            none_left = none_left or (table is not None and not kept and bool(rows or bare(table).kind() in _TABLES))
             found += map(_row, kept)
         elif call.name in {"example", "data", "foreach", "idata"}:
             found += [written(call.node)] if call.name == "example" else map(written, call.positional)
@@ -91,13 +91,16 @@ def _is_skipped(row: SgNode, names: Mapping[str, SgNode]) -> bool:
 
 def _looped(function: SgNode, names: Mapping[str, SgNode]) -> Iterator[str]:
     """Rows of a table that is written there and run through, and subtests with a name."""
-    for loop in definition(function).find_all(kind="for_statement"):
+    text = function.text()
+    for loop in definition(function).find_all(kind="for_statement") if "for " in text else []:
         source = loop.field("right")
         if source is None:
             continue
         rows = list(_rows(source, names))
         if len(rows) != 1 or rows[0] != bare(source):
             yield from map(_row, rows)
+    if "subTest" not in text and "subtests" not in text:
+        return
     for entered in definition(function).find_all(kind="with_item", regex=r"^(?:self\.subTest|subtests\.test)\("):
         call = call_of(entered.find(kind="call"))
         if call and call.positional and string_in(call.positional[0]) is not None:
@@ -107,10 +110,14 @@ def _looped(function: SgNode, names: Mapping[str, SgNode]) -> Iterator[str]:
 def mocks_of(marks: list[SgNode], function: SgNode) -> Iterator[str]:
     """As named."""
     calls = [call_of(mark) for mark in marks]
-    calls += [call_of(node) for node in _body(function).find_all(kind="call")]
+    text = function.text()
+    if any(hint in text for hint in ("patch", "attr", "item")):
+        calls += [call_of(node) for node in _body(function).find_all(kind="call")]
     for call in calls:
         if call and _PATCHES.fullmatch(call.path):
             yield from _replaced(call)
+    if "Mock" not in text and "create_autospec" not in text:
+        return
     for assignment in _body(function).find_all(kind="assignment"):
         for target, given in assigned(assignment):
             made = call_of(given)

@@ -86,10 +86,20 @@ def _code_in(line: int, lines: list[str]) -> Iterator[Commented]:
         tries += 1
         for end in dict.fromkeys((len(lines), like[-1] + 1)):
             text = _dedented(lines[start:end])
-            if is_code(text):
+            if is_code(text) and (end - start > 1 or _stands_alone(text)):
                 yield Commented(text, line + start, end - start, _declares_test(text))
                 after = end
                 break
+
+
+def _stands_alone(text: str) -> bool:
+    """One line that calls or sets something may explain the code next to it."""
+    for statement in parts(parsed(text, "python")):
+        call = call_of(expression(statement))
+        if call:
+            return is_helper(call)
+        return all(given.kind() in {"call", "await"} for _, given in assigned(statement))
+    return False
 
 
 def _is_prose(text: str) -> bool:

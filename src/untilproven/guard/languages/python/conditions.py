@@ -18,6 +18,7 @@ _LOOKS = re.compile(
     r"(?:starts|ends)with|match|search|fullmatch|contains|is(?:sub|super)set|isdisjoint|all|any|count|find"
 )
 _CALLED = re.compile(r"(?:called|awaited|call_count|await_count|call_args(?:_list)?|mock_calls|method_calls)")
+_WRITTEN_OUT = frozenset({"dictionary", "list", "tuple", "set", "string", "concatenated_string"})
 _DEEPEST = 12
 
 
@@ -162,6 +163,7 @@ def actual_first(left: SgNode, right: SgNode, known: Known) -> tuple[SgNode, SgN
     swapped = is_fixed(left, known) and not is_fixed(right, known)
     if not swapped and not is_fixed(right, known):
         swapped = _says_expected(left) and not _says_expected(right)
+        swapped = swapped or (left.kind() in _WRITTEN_OUT and right.kind() not in _WRITTEN_OUT)
     return (right, left) if swapped else (left, right)
 
 

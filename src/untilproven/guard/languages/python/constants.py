@@ -116,7 +116,7 @@ def _number(text: str) -> object:
 
 def _string(node: SgNode) -> object:
     text = string_in(node)
-    if text is None or (node.kind() == "concatenated_string" and node.find(kind="interpolation")):
+    if text is None:
         return UNKNOWN
     return text.encode() if node.text()[:2].lower().strip("r").startswith("b") else text
 
@@ -171,8 +171,8 @@ def _called(node: SgNode, known: Known, depth: int) -> object:
     if not call.positional:
         return {"list": [], "dict": {}, "set": frozenset(), "tuple": (), "str": ""}.get(call.path, UNKNOWN)
     inside = value(call.positional[0], known, depth + 1)
-    if call.path == "len" and isinstance(inside, str | bytes | list | tuple | frozenset | dict):
-        return len(inside)
+    if call.path == "len" and isinstance(inside, str | list | tuple | frozenset | dict):
+        return UNKNOWN if isinstance(inside, str) and "\\" in inside else len(inside)
     return inside if call.path in {"sorted", "set", "list"} and inside in ([], ()) else UNKNOWN
 
 

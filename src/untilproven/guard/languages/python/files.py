@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ast_grep_py import SgNode
+from ast_grep_py import Rule, SgNode
 
 from untilproven.guard.facts import Facts
 from untilproven.guard.kinds import kind_of
@@ -11,12 +11,19 @@ from untilproven.guard.languages.python.comments import commented, suppressions,
 from untilproven.guard.languages.python.constants import value
 from untilproven.guard.languages.python.declarations import declarations
 from untilproven.guard.languages.python.hooks import hooks
-from untilproven.guard.languages.python.nodes import call_of, dotted, of_kinds, parts, written
+from untilproven.guard.languages.python.nodes import call_of, dotted, parts, written
 from untilproven.guard.languages.python.surroundings import module_of
 from untilproven.guard.languages.python.tested import asked_in
 
 _ENDS = frozenset({"sys.exit", "os._exit", "os.abort", "exit", "quit", "_exit", "pytest.exit", "os.kill", "os.execv"})
 _HINTS = ("exit", "quit", "abort", "SystemExit", "os.kill", "os.exec")
+_ENDING: list[Rule] = [
+    {
+        "kind": "call",
+        "regex": r"^(?:(?:sys|pytest)\.exit|(?:os\.)?_exit|os\.(?:abort|kill|execv)|exit|quit|atexit\.register)\(",
+    },
+    {"kind": "raise_statement", "regex": r"SystemExit"},
+]
 
 
 def facts(root: SgNode, path: str) -> Facts:
@@ -53,7 +60,7 @@ def _exits(root: SgNode, path: str) -> Iterator[str]:
     loaded = PurePosixPath(path).name in {"conftest.py", "sitecustomize.py", "usercustomize.py"} or (
         kind_of(path) == "test" and PurePosixPath(path).name == "__init__.py"
     )
-    for node in of_kinds(root, "call", "raise_statement"):
+    for node in root.find_all(any=_ENDING):
         if not _ends(node):
             continue
         inside = [around.kind() for around in node.ancestors()]

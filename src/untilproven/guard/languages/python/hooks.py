@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ast_grep_py import SgNode
+from ast_grep_py import Rule, SgNode
 
 from untilproven.guard.languages.python.nodes import (
     assigned,
@@ -41,7 +41,7 @@ _ACTS = {
     ),
     "pytest_itemcollected": re.compile(r"mark\.(?:skip|xfail)|\.(?:obj|runtest)\s*="),
     "pytest_runtest_makereport": re.compile(
-        r"\.(?:outcome|wasxfail|longrepr|passed|failed|skipped)\s*=|force_result|excinfo\s*="
+        r"\.(?:outcome|wasxfail|longrepr|passed|failed|skipped)\s*=|force_result|\.excinfo\s*="
     ),
     "pytest_runtest_logreport": re.compile(r"\.(?:outcome|wasxfail|longrepr|passed|failed)\s*="),
     "pytest_sessionfinish": re.compile(r"exitstatus\s*=|testsfailed\s*=|_exit\(|sys\.exit\("),
@@ -66,6 +66,24 @@ _OPTIONS = frozenset({"PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTES
 _RUNNER_MODULES = frozenset(
     {"pytest", "_pytest", "unittest", "pytest.raises", "unittest.mock", "hypothesis", "numpy.testing"}
 )
+_HINTS = (
+    *(
+        "TestCase.",
+        "TestResult",
+        "pytest.",
+        "builtins",
+        "settrace",
+        "setprofile",
+        "addaudithook",
+        "setattr(",
+        "Mock.assert",
+    ),
+    *(".testing.", "sys.excepthook", "sys.exit =", "os._exit =", "os.environ[", "sys.modules[", "unittest."),
+)
+_PATCHING: list[Rule] = [
+    {"kind": "assignment"},
+    {"kind": "call", "regex": r"^(?:setattr|sys\.settrace|sys\.setprofile|threading\.settrace|sys\.addaudithook)\("},
+]
 _SHADOWED = frozenset({"AssertionError", "__debug__"})
 
 
@@ -105,7 +123,8 @@ def _of_function(function: SgNode, *, is_shared: bool) -> Iterator[str]:
 
 def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:
     for statement in of_kinds(function, "expression_statement", "delete_statement"):
-        text = written(statement)
+        inside = expression(statement)
+        text = "" if inside and inside.kind() == "string" else written(statement)
         if pattern.search(text):
             yield text
 
@@ -125,17 +144,16 @@ def _of_name(statement: SgNode) -> Iterator[str]:
 def _patches(root: SgNode) -> Iterator[str]:
     """Of what tests are judged with."""
     text = root.text()
-    if not any(
-        hint in text for hint in ("TestCase.", "pytest.", "builtins", "settrace", "setprofile", "PYTEST_", "setattr")
-    ) and not any(
-        hint in text
-        for hint in ("testing.", "sys.", "os._exit =", "Mock.", "addaudithook", "TestResult", "PYTHONOPTIMIZE")
-    ):
+    if not any(hint in text for hint in _HINTS):
         return
-    for node in of_kinds(root, "assignment", "call"):
+    for node in root.find_all(any=_PATCHING):
         if node.kind() == "assignment":
             target = node.field("left")
-            if target and (_OF_RUNNERS.fullmatch(dotted(target)) or _is_option(target)):
+            if (
+                target
+                and target.kind() != "identifier"
+                and (_OF_RUNNERS.fullmatch(dotted(target)) or _is_option(target))
+            ):
                 yield written(node)
             continue
         call = call_of(node)

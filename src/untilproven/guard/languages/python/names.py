@@ -34,6 +34,8 @@ class Names(NamedTuple):
     """Given another name's value, and nothing else."""
     answers: dict[str, str]
     """What mocks of the test were told to be: `load()` and `"x"` after `load.return_value = "x"`."""
+    helpers: frozenset[str] = frozenset()
+    """What the file calls to assert for it: `common_test`, `self.run_case`."""
 
     def plain(self, text: str) -> str:
         return self.aliases.get(text, text)

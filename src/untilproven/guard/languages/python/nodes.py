@@ -15,13 +15,18 @@ _MOST_WRAPPED = 20
 
 
 def written(node: SgNode) -> str:
-    """As written, on one line: the same however it was wrapped."""
-    return rewrapped(node.text())
+    """As written, on one line and without comments: the same however it was wrapped."""
+    text = node.text()
+    if "\n" not in text:
+        return rewrapped(text)
+    if "#" in text:
+        for comment in node.find_all(kind="comment"):
+            text = text.replace(comment.text(), "", 1)
+    return rewrapped(text)
 
 
 def rewrapped(text: str) -> str:
-    text = flat(text)
-    return _CLOSED.sub(r"\1", _OPENED.sub(r"\1", text)) if "( " in text or " )" in text or "[ " in text else text
+    return _CLOSED.sub(r"\1", _OPENED.sub(r"\1", flat(text)))
 
 
 def parts(node: SgNode | None) -> list[SgNode]:
@@ -147,10 +152,13 @@ def string_in(node: SgNode | None) -> str | None:
         return None
     if node.kind() == "concatenated_string":
         pieces = [string_in(part) for part in parts(node)]
-        return "".join(piece or "" for piece in pieces)
-    if node.kind() != "string" or node.find(kind="interpolation"):
+        return None if None in pieces else "".join(piece or "" for piece in pieces)
+    if node.kind() != "string":
         return None
-    return "".join(part.text() for part in node.children() if part.kind() == "string_content")
+    inside = [(part.kind(), part) for part in node.children()]
+    if any(kind == "interpolation" for kind, _ in inside):
+        return None
+    return "".join(part.text() for kind, part in inside if kind == "string_content")
 
 
 def assigned(statement: SgNode) -> Iterator[tuple[SgNode, SgNode]]:

@@ -139,8 +139,7 @@ def _sometimes(statement: SgNode, known: Known, depth: int) -> Fate:
         return RUNS
     match statement.kind():
         case "expression_statement":
-            found = statement.find(kind="call", regex=r"^(?:pytest\.)?importorskip\(")
-            return Fate(Running.SOMETIMES, written(found)) if found else RUNS
+            return _looks_for_module(statement)
         case "if_statement":
             return _branches(statement, known, depth)
         case "with_statement":
@@ -151,6 +150,15 @@ def _sometimes(statement: SgNode, known: Known, depth: int) -> Fate:
                 if clause.kind() == "except_clause" and any(map(is_skip, parts(block_of(clause)))):
                     return least((inside, Fate(Running.SOMETIMES, written(clause))))
             return inside
+    return RUNS
+
+
+def _looks_for_module(statement: SgNode) -> Fate:
+    if "importorskip" in statement.text():
+        for node in statement.find_all(kind="call"):
+            call = call_of(node)
+            if call and call.path in {"pytest.importorskip", "importorskip"}:
+                return Fate(Running.SOMETIMES, written(node))
     return RUNS
 
 

@@ -78,6 +78,8 @@ def _is_empty(statement: SgNode) -> bool:
 def _is_by_design(node: SgNode) -> bool:
     if _has_note(node):
         return False
+    if node.find(kind="comment") or _is_for_types(node):
+        return True
     if _NO_OP.fullmatch(name_of(node)) or _is_interface(node):
         return True
     marks = decorators(node)
@@ -96,6 +98,12 @@ def _is_interface(node: SgNode) -> bool:
     if _INTERFACE.search(name_of(around)) or (bases and _INTERFACE.search(bases.text())):
         return True
     return _is_derived_from(around)
+
+
+def _is_for_types(node: SgNode) -> bool:
+    """Under `if TYPE_CHECKING`."""
+    conditions = [around.field("condition") for around in node.ancestors() if around.kind() == "if_statement"]
+    return any(last_name(condition) == "TYPE_CHECKING" for condition in conditions)
 
 
 def _is_derived_from(around: SgNode) -> bool:

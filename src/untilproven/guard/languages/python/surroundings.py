@@ -33,6 +33,7 @@ from untilproven.guard.languages.python.skipping import (
 
 _TABLES = frozenset({"list", "tuple", "dictionary", "set"})
 _SKIPPING = re.compile(r"\b(?:skip\w*|xfail|expectedFailure|importorskip|SkipTest)\b")
+_FAILING = frozenset({"pytest.raises", "raises", "pytest.fail", "self.fail", "pytest.warns"})
 _OF_UNITTEST = re.compile(r"Test\w*$|Case$|Mixin$|Base$")
 
 
@@ -128,6 +129,12 @@ class Scope:
         return bases is not None and any(_OF_UNITTEST.search(last_name(base)) for base in parts(bases))
 
     @cached_property
+    def helpers(self) -> frozenset[str]:
+        """Its own functions that assert, and are no tests."""
+        functions = [one for one in self.statements if definition(one).kind() == "function_definition"]
+        return frozenset(name_of(one) for one in functions if not name_of(one).startswith("test") and _asserts(one))
+
+    @cached_property
     def marks(self) -> tuple[str, ...]:
         """The text of what decides about the tests in it."""
         found = [written(mark) for mark in decorators(self._whole)]
@@ -150,6 +157,16 @@ def _decides(statement: SgNode) -> bool:
             return True
     text = statement.text()
     return len(text) < 2000 and _SKIPPING.search(text) is not None and "def test" not in text
+
+
+def _asserts(function: SgNode) -> bool:
+    text = function.text()
+    if "assert" not in text and "raises" not in text and "fail(" not in text:
+        return False
+    if function.find(kind="assert_statement"):
+        return True
+    calls = (call_of(node) for node in function.find_all(kind="call"))
+    return any(call and (call.name.startswith("assert") or call.path in _FAILING) for call in calls)
 
 
 class Module(Scope):

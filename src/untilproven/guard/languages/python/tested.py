@@ -3,33 +3,44 @@
 import re
 from collections.abc import Iterator
 
-from ast_grep_py import SgNode
+from ast_grep_py import Rule, SgNode
 
-from untilproven.guard.languages.python.nodes import call_of, dotted, of_kinds, string_in, written
+from untilproven.guard.languages.python.nodes import call_of, dotted, string_in, written
 
-_HINTS = ("modules", "environ", "getenv", "argv", "stack", "_getframe", "called_from_test", "TEST", "test_mode")
+_HINTS = (
+    *("sys.modules", "environ", "getenv", "sys.argv", "inspect.", "_getframe", "extract_stack", "called_from_test"),
+    *("is_test", "is_under_test", "IS_TEST", "under_test", "UNDER_TEST", "running_", "RUNNING_", "running", "isTest"),
+)
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "py.test", "hypothesis"})
 _VARIABLE = re.compile(
-    r"PYTEST_\w+|CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|TESTING|IS_TESTING|IS_TEST|TEST_MODE|UNDER_TEST"
+    r"PYTEST_(?:CURRENT_TEST|VERSION|RUNNING|XDIST_\w+)|CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|TESTING|IS_TESTING|IS_TEST|TEST_MODE|UNDER_TEST"
     r"|TEST_ENV|RUNNING_TESTS?|IN_TESTS?|UNIT_TEST\w*|TOX_ENV_NAME|\w+_TESTING|TEST|CONTINUOUS_INTEGRATION"
 )
 _STAGE = re.compile(r"(?:\w+_)?(?:ENV|ENVIRONMENT|MODE|STAGE)")
-_NAME = re.compile(
-    r"_*(?:is_(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|_?called_from_test)",
-    re.IGNORECASE,
-)
+_NAMED = r"(?i)(?:^|\._*)_*(?:is_?(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|called_from_test)$"
+_NAME = re.compile(_NAMED)
 _FRAMES = re.compile(r"(?:inspect\.(?:stack|currentframe|getouterframes)|sys\._getframe|traceback\.extract_stack)\(")
 _TEST_WORD = re.compile(r"""["'][^"'\s]*(?:py)?test""", re.IGNORECASE)
-_SEEN = ("comparison_operator", "call", "subscript", "attribute", "identifier")
+_SEEN: list[Rule] = [
+    {
+        "kind": "comparison_operator",
+        "regex": r"sys\.modules|environ|getenv|sys\.argv|inspect\.|_getframe|extract_stack",
+    },
+    {"kind": "call", "regex": r"^(?:(?:os\.)?(?:environ\.get|getenv)|sys\.modules\.get|getattr|hasattr|any|next)\("},
+    {"kind": "subscript", "regex": r"^(?:os\.)?environ\["},
+    {"kind": "attribute", "regex": r"(?:[tT]est|TEST)(?:ing|ING|s|S|)$"},
+    {"kind": "identifier", "regex": r"(?:[tT]est|TEST)(?:ing|ING|s|S|)$"},
+]
+"""Few nodes are left to look at."""
 
 
 def asked_in(node: SgNode, *, outside: bool = False) -> Iterator[str]:
     """As written; `outside` leaves functions out."""
     text = node.text()
-    if not any(hint in text for hint in _HINTS) and not _NAME.search(text):
+    if not any(hint in text for hint in _HINTS):
         return
     taken = None
-    for found in of_kinds(node, *_SEEN):
+    for found in node.find_all(any=_SEEN):
         if taken is not None and found.range().start.index < taken.end.index:
             continue
         if _asks(found) and not _is_set(found) and not (outside and _is_in_function(found)):
@@ -42,10 +53,10 @@ def _asks(node: SgNode) -> bool:
         case "comparison_operator":
             return _compares(node)
         case "identifier":
-            return _NAME.fullmatch(node.text()) is not None and not _is_declared(node)
+            return _NAME.search(node.text()) is not None and not _is_declared(node)
         case "attribute":
             attribute = node.field("attribute")
-            return attribute is not None and _NAME.fullmatch(attribute.text()) is not None
+            return attribute is not None and _NAME.search(attribute.text()) is not None
         case "subscript":
             table, key = node.field("value"), node.field("subscript")
             return dotted(table) in {"os.environ", "environ"} and _VARIABLE.fullmatch(string_in(key) or "") is not None
@@ -57,7 +68,7 @@ def _asks(node: SgNode) -> bool:
     if call.path == "sys.modules.get" and call.positional:
         return string_in(call.positional[0]) in _RUNNERS
     if call.path in {"getattr", "hasattr"} and len(call.positional) > 1:
-        return _NAME.fullmatch(string_in(call.positional[1]) or "") is not None
+        return _NAME.search(string_in(call.positional[1]) or "") is not None
     return call.name in {"any", "next"} and _looks_at_frames(node.text())
 
 

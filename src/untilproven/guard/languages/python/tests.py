@@ -38,10 +38,12 @@ def test(declaration: Declaration) -> Test:
         return doctest(declaration)
     if definition(node).kind() != "function_definition":
         return _assigned(declaration)
-    names = names_in(node)
-    heard, unheard = _assertions(node, names)
     module = module_of(node)
-    around = [mark for scope in module.scopes(node) for mark in scope.marking]
+    *classes, _ = module.scopes(node)
+    own = {f"{owner}.{name}" for scope in classes for name in scope.helpers for owner in ("self", "cls")}
+    names = names_in(node)._replace(helpers=module.helpers | own)
+    heard, unheard = _assertions(node, names)
+    around = [mark for scope in (*classes, module) for mark in scope.marking]
     marks = [*decorators(node), *around]
     cases = cases_of(marks, node, module.names)
     fates = [
@@ -156,7 +158,7 @@ def _of_decorator(mark: SgNode, names: Names) -> Iterator[Assertion]:
 def _is_forgotten_generator(node: SgNode) -> bool:
     """Nothing runs what stands in a test that yields, unless a decorator does; nose ran what is yielded."""
     inside = definition(node)
-    if decorators(node) or any(child.kind() == "async" for child in inside.children()):
+    if "yield" not in node.text() or decorators(node) or any(child.kind() == "async" for child in inside.children()):
         return False
     yields = [one for one in inside.find_all(kind="yield") if _owner(one) == inside]
     return bool(yields) and not any(

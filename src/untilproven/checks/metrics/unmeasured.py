@@ -1,0 +1,16 @@
+"""A value that could not be had."""
+
+import msgspec
+
+from untilproven.core.text import cut, printable
+
+_LONGEST = 300
+
+
+class Unmeasured(msgspec.Struct, frozen=True):
+    why: str
+
+
+def because(why: str) -> Unmeasured:
+    """For a reason that holds what a program printed: one short line of it, and nothing that moves a cursor."""
+    return Unmeasured(cut(" ".join(printable(why).split()), _LONGEST))

@@ -1,0 +1,105 @@
+"""Gates: which of them are open, and what is recorded when somebody has decided."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from untilproven.core.gates import is_installed
+from untilproven.errors import RalphError, UsageError
+from untilproven.model import events
+from untilproven.model.fields import Decision
+from untilproven.runtime.recovering import after_decision
+from untilproven.store import clock
+from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory, StateDirectory
+from untilproven.store.writer import LoopWriter, open_loop
+
+HELD_BACK = frozenset({events.DESTRUCTIVE, events.RECOVERY})
+"""Gates at which somebody has to say yes or no: going on is neither."""
+DEADLINES = {events.DESTRUCTIVE: timedelta(hours=1)}
+"""After that time without an answer, what is held back is refused."""
+
+_RESUMED, _NOBODY = "the loop was resumed", "nobody answered in time"
+
+
+class Undecided(RalphError):
+    """The loop waits for a human's yes or no."""
+
+    kind = "gate"
+    exit_code = 8
+
+
+class Opened(msgspec.Struct, frozen=True):
+    gate: events.GateOpened
+    at: datetime
+
+    @property
+    def deadline(self) -> datetime | None:
+        after = DEADLINES.get(self.gate.kind)
+        return self.at + after if after else None
+
+
+def open_gates(loop: LoopDirectory) -> tuple[Opened, ...]:
+    """Those that nobody has decided on."""
+    found: dict[str, Opened] = {}
+    for entry in scan(loop.journal, loop.loop_id):
+        match entry.event if isinstance(entry, events.Entry) else None:
+            case events.GateOpened() as gate:
+                assert isinstance(entry, events.Entry)  # noqa: S101  by the case
+                found[gate.gate_id] = Opened(gate, entry.header.ts)
+            case events.GateDecided(gate_id=gate_id):
+                found.pop(gate_id, None)
+    return tuple(found.values())
+
+
+def decide(directory: StateDirectory, loop_id: str, decision: Decision, why: str) -> tuple[Opened, ...]:
+    """Record what a human says of a loop's gates; the loop goes on with it when it is resumed."""
+    with open_loop(directory, loop_id) as writer:
+        gates = open_gates(writer.loop)
+        if not gates:
+            raise UsageError(f"no gate of {loop_id} is open", hint="`ralph gate list` shows what waits for you")
+        for opened in gates:
+            _record(writer, opened, decision, "human", why)
+        return gates
+
+
+def pass_gates(writer: LoopWriter) -> None:
+    """Whoever resumes a loop has decided on what needs no yes or no. What is held back is never let through by that."""
+    for opened in open_gates(writer.loop):
+        if opened.gate.kind not in HELD_BACK:
+            writer.record(
+                events.GateDecided(gate_id=opened.gate.gate_id, decision=Decision.APPROVE, by="human", why=_RESUMED)
+            )
+        elif opened.deadline and opened.deadline < clock.now():
+            _record(writer, opened, Decision.REJECT, "timeout", _NOBODY)
+        else:
+            loop_id = writer.state.loop_id
+            raise Undecided(
+                f"{loop_id} waits for your decision: {opened.gate.message}",
+                hint=f"look: ralph gate show {loop_id}; then ralph gate approve or reject {loop_id}, and resume it",
+            )
+
+
+def _record(writer: LoopWriter, opened: Opened, decision: Decision, by: Literal["human", "timeout"], why: str) -> None:
+    said = events.GateDecided(gate_id=opened.gate.gate_id, decision=decision, by=by, why=why or UNSET)
+    steps = [events.RecoveryStep(attempt=one) for one in after_decision(writer.state, said, clock.now())]
+    writer.record(said, *steps)
+    if decision is Decision.APPROVE and opened.gate.kind == "permission":
+        _permit(writer, opened.gate)
+
+
+def _permit(writer: LoopWriter, gate: events.GateOpened) -> None:
+    """What the work needs and was not to change may be changed from now on."""
+    allowance = writer.state.allowance
+    paths = [str(path) for path in (gate.data or {}).get("paths", ())]
+    if not allowance or not paths:
+        return
+    changed = replace(
+        allowance,
+        test_edits=tuple(dict.fromkeys((*allowance.test_edits, *(path for path in paths if not is_installed(path))))),
+        dependency_changes=allowance.dependency_changes or any(map(is_installed, paths)),
+    )
+    writer.update_state({"allowance": msgspec.to_builtins(changed)})
