@@ -1,12 +1,12 @@
 """What a condition that must hold, or must not, says of a value: `assert(x === 1)` is about `x`."""
 
 import re
-from typing import NamedTuple
 
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
 from untilproven.guard.languages.javascript.nodes import bare, is_constant, operator, truth, written
+from untilproven.guard.languages.syntax import Claim
 
 _SIZE = re.compile(r"\.(?:length|size|byteLength|callCount)$")
 _PART = re.compile(r"\.(?:includes|startsWith|endsWith|test|some|every|has|hasOwnProperty|match|contains|matches)$")
@@ -16,21 +16,13 @@ _TYPE = re.compile(
 _DEEPEST = 20
 
 
-class Claim(NamedTuple):
-    about: str
-    strength: Strength
-    expected: str | None = None
-    tolerance: float | None = None
-    error: str | None = None
-
-
 def is_about_size(node: SgNode) -> bool:
     node = bare(node)
     return node.kind() == "member_expression" and bool(_SIZE.search(written(node)))
 
 
-def compared(node: SgNode, *, is_true: bool, is_exact: bool, deep: int = 0) -> Claim | None:
-    """`is_exact` if nothing but true (or false) will do; None for a value that is no condition."""
+def compared(node: SgNode, *, is_true: bool, deep: int = 0) -> Claim | None:
+    """None for a value that is no condition."""
     node = bare(node)
     always = truth(node)
     if always is not None:
@@ -39,10 +31,10 @@ def compared(node: SgNode, *, is_true: bool, is_exact: bool, deep: int = 0) -> C
     if deep > _DEEPEST:
         return Claim(written(node), Strength.SOMETHING)
     if kind == "unary_expression" and operator(node) == "!" and (inner := node.field("argument")):
-        found = compared(inner, is_true=not is_true, is_exact=False, deep=deep + 1)
+        found = compared(inner, is_true=not is_true, deep=deep + 1)
         return found or Claim(written(bare(inner)), Strength.SOMETHING)
     if kind == "binary_expression":
-        return _of_two(node, is_true=is_true, is_exact=is_exact, deep=deep)
+        return _of_two(node, is_true=is_true, deep=deep)
     if kind == "call_expression" and (function := node.field("function")):
         if _PART.search(written(function)):
             return Claim(written(node), Strength.PARTLY)
@@ -51,12 +43,12 @@ def compared(node: SgNode, *, is_true: bool, is_exact: bool, deep: int = 0) -> C
     return None
 
 
-def _of_two(node: SgNode, *, is_true: bool, is_exact: bool, deep: int) -> Claim | None:
+def _of_two(node: SgNode, *, is_true: bool, deep: int) -> Claim | None:
     left, right, sign = node.field("left"), node.field("right"), operator(node)
     if left is None or right is None:
         return None
     if sign in {"&&", "||"}:
-        sides = [compared(side, is_true=is_true, is_exact=is_exact, deep=deep + 1) for side in (left, right)]
+        sides = [compared(side, is_true=is_true, deep=deep + 1) for side in (left, right)]
         claims = [side or Claim(written(node), Strength.SOMETHING) for side in sides]
         both = (sign == "&&") is is_true
         chosen = (max if both else min)(claims, key=lambda claim: claim.strength)

@@ -159,7 +159,7 @@ class _Gathering:
             if self.early is None and step.node.field("alternative") is None:
                 self.early = (step.node.range().start.index, f"if {written(condition)} return")
         elif _fails(last):
-            claim = compared(condition, is_true=False, is_exact=False)
+            claim = compared(condition, is_true=False)
             about, strength = (claim.about, claim.strength) if claim else (written(bare(condition)), Strength.SOMETHING)
             line = step.node.range().start.line + 1
             made = Assertion(written(step.node), about, strength, line, claim.expected if claim else None)
