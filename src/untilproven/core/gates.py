@@ -68,7 +68,10 @@ def _held_back(kind: str, iteration: int, findings: tuple[Finding, ...], why: st
         kind=kind,
         message=f"iteration {iteration} is held back{why}: {said}",
         iteration=iteration,
-        data={"findings": [id_of(finding) for finding in blocking]},
+        data={
+            "findings": [id_of(finding) for finding in blocking],
+            "paths": sorted({finding.path for finding in blocking if finding.path}),
+        },
     )
 
 

@@ -67,33 +67,43 @@ def decide(directory: StateDirectory, loop_id: str, decision: Decision, why: str
 
 
 def pass_gates(writer: LoopWriter) -> None:
-    """Whoever resumes a loop has decided on what needs no yes or no. What is held back is never let through by that."""
+    """Whoever resumes a loop has decided on what needs no yes or no."""
     for opened in open_gates(writer.loop):
         if opened.gate.kind not in HELD_BACK:
             writer.record(
                 events.GateDecided(gate_id=opened.gate.gate_id, decision=Decision.APPROVE, by="human", why=_RESUMED)
             )
-        elif opened.deadline and opened.deadline < clock.now():
+        elif _is_late(opened):
             _record(writer, opened, Decision.REJECT, "timeout", _NOBODY)
-        else:
-            loop_id = writer.state.loop_id
+
+
+def refuse_undecided(loop: LoopDirectory) -> None:
+    """What is held back is let through by a yes and by nothing else; without an answer it is refused after a time."""
+    for opened in open_gates(loop):
+        if opened.gate.kind in HELD_BACK and not _is_late(opened):
             raise Undecided(
-                f"{loop_id} waits for your decision: {opened.gate.message}",
-                hint=f"look: ralph gate show {loop_id}; then ralph gate approve or reject {loop_id}, and resume it",
+                f"{loop.loop_id} waits for your decision: {opened.gate.message}",
+                hint=f"look: ralph gate show {loop.loop_id}; then: ralph gate approve or reject {loop.loop_id}",
             )
+
+
+def _is_late(opened: Opened) -> bool:
+    return opened.deadline is not None and opened.deadline < clock.now()
 
 
 def _record(writer: LoopWriter, opened: Opened, decision: Decision, by: Literal["human", "timeout"], why: str) -> None:
     said = events.GateDecided(gate_id=opened.gate.gate_id, decision=decision, by=by, why=why or UNSET)
     steps = [events.RecoveryStep(attempt=one) for one in after_decision(writer.state, said, clock.now())]
     writer.record(said, *steps)
-    if decision is Decision.APPROVE and opened.gate.kind == "permission":
+    if decision is Decision.APPROVE:
         _permit(writer, opened.gate)
 
 
 def _permit(writer: LoopWriter, gate: events.GateOpened) -> None:
     """What the work needs and was not to change may be changed from now on."""
     allowance = writer.state.allowance
+    if gate.kind == events.CONFLICT:
+        return
     paths = [str(path) for path in (gate.data or {}).get("paths", ())]
     if not allowance or not paths:
         return

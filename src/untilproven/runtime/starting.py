@@ -16,7 +16,6 @@ from untilproven.core.limits import reached
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, IllegalTransition, RalphError
 from untilproven.model import events
-from untilproven.model.fields import PauseReason
 from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
@@ -24,6 +23,7 @@ from untilproven.process import keepers
 from untilproven.process.leftovers import end_leftovers
 from untilproven.runtime.control.requests import clear_pauses
 from untilproven.runtime.control.server import Bell
+from untilproven.runtime.deciding import pass_gates, refuse_undecided
 from untilproven.runtime.driver import Cast, Driver
 from untilproven.runtime.hooks import Hooks, LoopHooks
 from untilproven.runtime.meter import usage_in
@@ -99,6 +99,7 @@ def take_up(
     """Go on with a loop that nobody runs. What its dead runner left running is ended first."""
     seen = reader.resolve(project.state, loop_id)
     plan = _plan(seen)
+    refuse_undecided(seen.directory)
     rehearse(project, plan)
     _refuse_if_used_up(seen.state, allowance)
     if is_locked(project.state.loop(seen.state.loop_id).lock):
@@ -172,10 +173,7 @@ def _taken_up(
     writer = adopt_loop(project, seen.state.loop_id, usage=lambda unfinished: usage_in(loop.output(unfinished)))
     try:
         clear_pauses(project.state, seen.state.loop_id)
-        if seen.state.pause_reason is PauseReason.GATE:
-            from untilproven.runtime.deciding import pass_gates  # noqa: PLC0415  few loops wait at one
-
-            pass_gates(writer)
+        pass_gates(writer)
         end_leftovers(seen.state.loop_id)
         _bring_control(project, writer)
         changes = {"allowance": allowance, "configuration": configuration}

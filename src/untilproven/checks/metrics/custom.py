@@ -7,6 +7,7 @@ import shlex
 from untilproven.checks import ending
 from untilproven.checks.metrics.unmeasured import Unmeasured, because
 from untilproven.contract import Exchange, Room
+from untilproven.core.text import printable
 from untilproven.errors import Damaged, Foreign
 from untilproven.store import files
 
@@ -33,7 +34,7 @@ def take(line: str, room: Room, scratch: Exchange, *, timeout: float) -> float |
 
 def number_in(printed: str) -> float | Unmeasured:
     """The last number of the last line that is not empty."""
-    last = next((line for line in reversed(printed.splitlines()) if line.strip()), None)
+    last = next((line for line in reversed(printable(printed).splitlines()) if line.strip()), None)
     if last is None:
         return Unmeasured("it printed nothing")
     figures = _FIGURE.findall(last)

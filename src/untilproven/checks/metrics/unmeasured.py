@@ -2,7 +2,7 @@
 
 import msgspec
 
-from untilproven.core.text import cut, printable
+from untilproven.core.text import printable
 
 _LONGEST = 300
 
@@ -13,4 +13,5 @@ class Unmeasured(msgspec.Struct, frozen=True):
 
 def because(why: str) -> Unmeasured:
     """For a reason that holds what a program printed: one short line of it, and nothing that moves a cursor."""
-    return Unmeasured(cut(" ".join(printable(why).split()), _LONGEST))
+    line = " ".join(printable(why).split())
+    return Unmeasured(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")

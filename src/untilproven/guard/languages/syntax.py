@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from textwrap import dedent
 from typing import NamedTuple
 
 from ast_grep_py import Config, SgNode, SgRoot
@@ -117,6 +118,7 @@ def _holds(formula: Formula, values: dict[str, bool]) -> bool:
 
 TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b")
 _FEWEST_WORDS_OF_PROSE = 4
+_MOST_TRIES = 2
 
 
 def code_in_comments(
@@ -128,7 +130,7 @@ def code_in_comments(
         like = [at for at, text in enumerate(lines) if _is_like_code(text) and not _is_prose(text)]
         if not like:
             continue
-        for end in dict.fromkeys((len(lines), like[-1] + 1)):
+        for end in dict.fromkeys((len(lines), *(at + 1 for at in reversed(like[-_MOST_TRIES:])))):
             text = "\n".join(lines[like[0] : end])
             if is_code(text):
                 yield Commented(text, line + like[0], end - like[0], declares_test(text))
@@ -137,7 +139,7 @@ def code_in_comments(
 
 def _is_like_code(text: str) -> bool:
     last = text.rstrip()[-1:]
-    if last in {";", "{", "}"} or ":=" in text or " = " in text:
+    if last in {";", "{", "}"} or ":=" in text or " = " in text or text.lstrip().startswith(("#[", "@")):
         return True
     return last in {")", ","} and re.search(r"\w!?\(", text) is not None
 
@@ -154,7 +156,7 @@ def _blocks(comments: Iterable[SgNode]) -> Iterator[tuple[int, list[str]]]:
     for comment in comments:
         start, text = comment.range().start, comment.text()
         if text.startswith("/*"):
-            yield start.line + 1, text[2:].removesuffix("*/").splitlines()
+            yield start.line + 1, dedent(text[2:].removesuffix("*/")).splitlines()
             continue
         if block and start.line == first + len(block) and start.column == column:
             block.append(text[2:])

@@ -7,9 +7,18 @@ from untilproven.guard.explaining import Explanations
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Tests
 from untilproven.guard.signals.assertions import assertions
+from untilproven.guard.signals.configuration import configuration
+from untilproven.guard.signals.data import data
+from untilproven.guard.signals.dependencies import dependencies
 from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
+from untilproven.guard.signals.host import host
+from untilproven.guard.signals.scripts import scripts
 from untilproven.guard.signals.tests import tests as of_tests
+from untilproven.guard.signals.thresholds import thresholds
+from untilproven.guard.signals.workflows import workflows
+
+_OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, host, data, dependencies)
 
 
 def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
@@ -17,3 +26,5 @@ def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> 
     yield from assertions(tests, explanations)
     yield from functions(comparison)
     yield from files(comparison)
+    for signals in _OF_OTHER_FILES:
+        yield from signals(comparison)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
+from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.documents import name_of
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
@@ -73,7 +74,7 @@ _LEVEL = {
     "forbid": 4,
 }
 _OF_TESTS = re.compile(
-    r"(?i)(?:^|[^a-z])(?:tests?|testing|specs?|e2e|unittests?)(?:$|[^a-z])|[a-z](?:Test|Spec)|__tests?"
+    r"(?:^|[^A-Za-z])(?i:tests?|testing|specs?|e2e|unittests?)(?:$|[^A-Za-z])|[a-z](?:Test|Spec)"
 )
 _NOBODY_TESTS = re.compile(
     r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)|\.\*|\{arch\}"
@@ -88,7 +89,7 @@ _BUILDS = re.compile(r"pom\.xml|.*\.gradle(?:\.kts)?")
 _BUILD_COMMENT = re.compile(r"<!--.*?-->|/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 _BUILD_SKIPS = re.compile(
     r"<(?:skipTests|maven\.test\.skip|testFailureIgnore|maven\.test\.failure\.ignore|skipITs)>\s*true"
-    r"|\bignoreFailures\s*(?:=|\.set\()?\s*true|(?:[tT]est|check)\w*[\"')]*\s*\{[^{}]*\benabled\s*=\s*false|failOnViolation>\s*false"
+    r"|(?:[tT]est|check)\w*[\"')>]*\s*\{[^{}]*\b(?:enabled\s*=\s*false|ignoreFailures\s*(?:=|\.set\()?\s*true)"
 )
 
 
@@ -120,7 +121,7 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
         yield from _options(before, after)
     if signal := _fits(_MORE_IS_LESS, key):
         if new := sorted(item for item in after.items - _everywhere(was, name) if not _NOBODY_TESTS.fullmatch(item)):
-            explained = () if any(map(_OF_TESTS.search, new)) else ("elsewhere",)
+            explained = tuple(_said_for(signal, after, new))
             yield _signal(signal, after, before, now="; ".join(new), amount=len(new), explained=explained)
     elif before and (signal := _fits(_LESS_IS_LESS, key)):
         yield from _shrunk(signal, before, after, now)
@@ -160,9 +161,9 @@ def _everywhere(settings: Settings, name: str) -> frozenset[str]:
 def _shrunk(signal: str, before: Setting, after: Setting, now: Settings) -> Iterator[Signal]:
     gone = sorted(before.items - _everywhere(now, after.key) - after.items)
     if gone and "ALL" not in after.items:
-        explained = ["replaced"] if after.items - before.items else []
-        if not any(map(_OF_TESTS.search, gone)):
-            explained.append("elsewhere")
+        explained = list(_said_for(signal, after, gone))
+        if after.items - before.items:
+            explained.append("replaced")
         yield Signal(
             signal,
             after.side.path,
@@ -173,6 +174,21 @@ def _shrunk(signal: str, before: Setting, after: Setting, now: Settings) -> Iter
             amount=len(gone),
             explained=tuple(explained),
         )
+
+
+def _said_for(signal: str, setting: Setting, items: list[str]) -> Iterator[str]:
+    """Tests that are not run are a loss; tests that are not measured are none."""
+    about_tests = list(map(_OF_TESTS.search, items))
+    if signal == _COLLECTION:
+        if not any(about_tests):
+            yield "elsewhere"
+        if kind_of(f"{setting.side.path.rpartition('/')[0]}/data") == "test":
+            yield "in-tests"
+    elif signal == _COVERAGE:
+        if all(about_tests):
+            yield "tests-only"
+        if "exclude_" in setting.key:
+            yield "lines-only"
 
 
 def _less_severe(signal: str, before: Setting | None, after: Setting) -> Iterator[Signal]:

@@ -9,9 +9,10 @@ from untilproven.guard.finding import Signal
 from untilproven.guard.languages import grammar_of
 
 _SNAPSHOT = re.compile(
-    r".*\.(?:snap|ambr|snapshot|approved\.\w+|golden|verified\.\w+)|(?:.*/)?(?:__snapshots__|__image_snapshots__|snapshots?"
-    r"|golden(?:s|_files|files)?|expected(?:[-_]?outputs?)?|baselines?)/.*|.*[._-](?:expected|golden|baseline)\.[^/]*"
+    r".*\.(?:snap|ambr|golden|approved\.\w+|verified\.\w+)|(?:.*/)?__(?:image_)?snapshots__/.*|.*[._-](?:expected|golden)\.[^/]*"
 )
+_OF_TESTS = re.compile(r"(?:.*/)?(?:snapshots?|golden(?:s|_files|files)?|expected(?:[-_]?outputs?)?|baselines?)/.*")
+"""Directories that hold recorded results if they belong to tests."""
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
 _PROSE = re.compile(
@@ -35,11 +36,11 @@ def data(comparison: Comparison) -> Iterator[Signal]:
 
 def _name(pair: Pair) -> str | None:
     """None for what is neither recorded nor data, or is written by hand like source."""
-    if grammar_of(pair.path) or _PROSE.fullmatch(pair.path) or _KEYS.fullmatch(pair.path):
+    if grammar_of(pair.path) or _KEYS.fullmatch(pair.path):
         return None
-    if _SNAPSHOT.fullmatch(pair.path):
+    if _SNAPSHOT.fullmatch(pair.path) or (pair.is_test and _OF_TESTS.fullmatch(pair.path)):
         return "snapshot-rewritten"
-    return "fixture-changed" if pair.is_test else None
+    return "fixture-changed" if pair.is_test and not pair.path.endswith((".md", ".rst")) else None
 
 
 def _is_reason(pair: Pair) -> bool:

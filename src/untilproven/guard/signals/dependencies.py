@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
-from untilproven.guard.signals.recipes import line_of
+from untilproven.guard.signals.documents import NotUnderstood, below, line_of, mapping, name_of, values_in, words
 from untilproven.guard.signals.settings import settings_of
 from untilproven.guard.signals.trees import Value
 
@@ -46,8 +45,16 @@ def _redirected(comparison: Comparison) -> Iterator[Signal]:
             if not _is_in_tree(pair.path, where) or (before is not None and _is_ours(before)):
                 continue
             if before is not None or name in _declared(pair.before):
-                line = line_of(pair.after, f'"{name}"', name)
-                yield Signal("dependency-replaced", pair.path, line, name, was=before or "declared", now=where)
+                line = line_of(pair.after.text, f'"{name}"', name)
+                yield Signal(
+                    "dependency-replaced",
+                    pair.path,
+                    line,
+                    name,
+                    was=before or "declared",
+                    now=where,
+                    explained=() if _is_new(comparison, _resolved(pair.path, where)) else ("was-there",),
+                )
 
 
 def _is_ours(where: str) -> bool:
@@ -57,8 +64,17 @@ def _is_ours(where: str) -> bool:
 def _is_in_tree(manifest: str, where: str) -> bool:
     if not _LOCAL.fullmatch(where):
         return False
+    return not _resolved(manifest, where).startswith(("..", "/"))
+
+
+def _resolved(manifest: str, where: str) -> str:
     path = re.sub(r"^(?:file|link|portal):", "", where)
-    return not posixpath.normpath(posixpath.join(posixpath.dirname(manifest), path)).startswith(("..", "/"))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(manifest), path))
+
+
+def _is_new(comparison: Comparison, place: str) -> bool:
+    """Whether something was put there; what was there before is a part of the project."""
+    return any(pair.before is None and f"{pair.path}/".startswith(f"{place}/") for pair in comparison.pairs)
 
 
 def _sources(side: Side) -> dict[str, str]:

@@ -50,6 +50,12 @@ def name_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
+def line_of(text: str, *needles: str) -> int:
+    """Where the first of them that is there stands first."""
+    at = next((at for needle in needles if (at := text.find(needle)) >= 0), 0)
+    return text.count("\n", 0, at) + 1
+
+
 def mapping(value: Value | None) -> dict[str, Value]:
     """The value if it is a table, else an empty one."""
     return value if isinstance(value, dict) else {}
@@ -69,9 +75,12 @@ def words(value: Value | None) -> list[str]:
 
 
 def _of_json(text: str) -> Value:
-    """With comments and a comma too many, as editors and compilers take it."""
-    plain = _LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
-    return _plain(json.loads(plain)) if plain.strip() else {}
+    """If need be with comments and a comma too many, as editors and compilers take it."""
+    try:
+        return _plain(json.loads(text))
+    except ValueError:
+        plain = _LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
+        return _plain(json.loads(plain)) if plain.strip() else {}
 
 
 def _plain(value: object, depth: int = 0) -> Value:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
-from untilproven.guard.signals.recipes import line_of
+from untilproven.guard.signals.documents import NotUnderstood, below, line_of, mapping, name_of, values_in, words
 from untilproven.guard.signals.trees import Value
 
 _BY_PATH = (
@@ -68,14 +67,14 @@ def _inside(pair: Pair, after: Side) -> Iterator[Signal]:
             yield Signal(
                 "runs-on-host",
                 pair.path,
-                line_of(after, f'"{key}"', key),
+                line_of(after.text, f'"{key}"', key),
                 f"{who}: {key}",
                 was=was.get((who, key)),
                 now=command,
                 explained=explained,
             )
     for where in sorted(_fetched(after) - _fetched(pair.before)):
-        yield Signal("hook-added", pair.path, line_of(after, where), where)
+        yield Signal("hook-added", pair.path, line_of(after.text, where), where)
 
 
 def _fetched(side: Side | None) -> set[str]:
@@ -150,6 +149,8 @@ def _hooks(side: Side) -> _Commands:
         hooks = below(repository, "hooks")
         if words(below(repository, "repo")) == ["local"]:
             for hook in hooks if isinstance(hooks, list) else []:
+                if words(below(hook, "language")) in (["pygrep"], ["fail"]):
+                    continue
                 yield ("pre-commit", "".join(words(below(hook, "id")))), "".join(words(below(hook, "entry")))
 
 

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
 from untilproven.guard.comparison import Side
 from untilproven.guard.kinds import kind_of
+from untilproven.guard.reading import Unreadable, as_text
 from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.trees import Value
@@ -64,16 +66,25 @@ def commands_of(side: Side) -> list[Command]:
     return [command for step in _steps(side) for command in step.commands]
 
 
-def _steps(side: Side) -> list[_Step]:
-    name = name_of(side.path)
+def _steps(side: Side) -> tuple[_Step, ...]:
+    return _read(side.path, side.content)
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, content: bytes) -> tuple[_Step, ...]:
+    name = name_of(path)
+    try:
+        text = as_text(content)
+    except Unreadable as reason:
+        raise NotUnderstood(str(reason)) from reason
     if name.startswith("Jenkinsfile"):
-        found = re.findall(r"""\b(?:sh|bat)\s*\(?\s*(?:script:\s*)?('''|\"\"\"|'|")(.*?)\1""", side.text, re.DOTALL)
+        found = re.findall(r"""\b(?:sh|bat)\s*\(?\s*(?:script:\s*)?('''|\"\"\"|'|")(.*?)\1""", text, re.DOTALL)
         return [_Step("", commands_in(script, stops=True), None) for _, script in found]
     if name.endswith((".sh", ".bash")):
-        return [_Step("", commands_in(side.text), None)]
-    if not name.endswith((".yml", ".yaml")) or not side.text:
+        return [_Step("", commands_in(text), None)]
+    if not name.endswith((".yml", ".yaml")) or not text:
         return []
-    return list(_walk(values_in(side.path, side.content), (), None, 0))
+    return list(_walk(values_in(path, content), (), None, 0))
 
 
 def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) -> Iterator[_Step]:

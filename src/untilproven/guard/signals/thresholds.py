@@ -66,6 +66,8 @@ def thresholds(comparison: Comparison) -> Iterator[Signal]:
                 yield Signal(
                     "threshold-removed", bar.side.path, bar.line, bar.key, was=f"{bar.number:g}", explained=explained
                 )
+        elif bar.number >= 0 > same.number or same.number >= 0 > bar.number:
+            continue  # below zero jest and vitest count what is left uncovered
         elif (less := sign * (bar.number - same.number)) > 0:
             yield Signal(
                 "limit-raised" if lower else "threshold-lowered",

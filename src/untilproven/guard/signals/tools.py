@@ -80,8 +80,8 @@ INTERPRETER = re.compile(
     r"(?:python|pypy|py)[\d.]*(?:\.exe)?|node|nodejs|ruby|perl|php|tsx|ts-node|deno|bun|julia|Rscript"
 )
 HARMLESS = _set(
-    """cd ls pwd cat echo printf export set mkdir cp mv rm ln chmod touch tar unzip curl wget git true : exit pip pip3 apt
-    apt-get brew choco gem rustup corepack nvm source . which env sleep date test [ [[ uname dpkg yum dnf yarn"""
+    """cd ls pwd cat echo printf export set mkdir cp mv rm ln chmod touch tar unzip curl wget git true : exit pip pip3
+    apt apt-get brew choco gem rustup corepack nvm source . which env sleep date test [ [[ uname dpkg yum dnf yarn"""
 )
 """Programs of which no verifying is expected."""
 NOT_VERIFYING = _set("--version -V --help -h version help install uninstall add sync cache pip ci i publish pack audit")
@@ -91,7 +91,7 @@ _OF_TYPES = r"types?|type-?check|tsc|mypy|pyright|tsd|attw"
 _OF_LINT = r"(?:es|js|ts|go)?(?:lint(?:er|ing|ers)?|style|flake8|ruff|clippy|vet|fmt|format|prettier)"
 _OF_TESTS = (
     r"(?:run)?_?(?:unit|smoke)?(?:tests?|specs?|e2e|unit|integration|cov(?:erage)?|tox|pytest|gotest|testall|checks?"
-    r"|verify|validate|ci)"
+    r"|verify|validate|(?<!bench[:-])ci)"
 )
 SAYS: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     ("types", re.compile(f"{_EDGE}(?:{_OF_TYPES}){_END}")),

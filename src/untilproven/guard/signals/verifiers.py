@@ -95,10 +95,9 @@ def _check_in(command: Command) -> Check | None:
 
 
 def _without_assignments(words: Sequence[str]) -> list[str]:
-    """Without `NAME=value` in front, and without the signs of make."""
+    """Without `NAME=value` in front."""
     at = next((at for at, word in enumerate(words) if not re.match(r"[A-Za-z_]\w*=", word)), len(words))
-    first = [words[at].lstrip("@-") or words[at]] if at < len(words) else []
-    return [*first, *words[at + 1 :]]
+    return list(words[at:])
 
 
 def _tool(words: list[str]) -> _Found:

@@ -1,5 +1,6 @@
 """CI that verifies less: checks that are gone, that may fail, that nothing starts."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -7,13 +8,16 @@ import msgspec
 
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import NotAnalysed, Signal
-from untilproven.guard.signals.documents import NotUnderstood
+from untilproven.guard.signals.documents import NotUnderstood, line_of
 from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, others_in, runs_in
-from untilproven.guard.signals.recipes import line_of
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 _CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call", "workflow_run"})
 """Events that come with a change."""
+_MAIN = re.compile(
+    r"(?i)(?:^|[^a-z])(?:ci|tests?|testing|unit|build|checks?|main|verify|maven|gradle|node|python|go|rust|java|linux)(?:$|[^a-z])"
+)
+"""Names of workflows that verify; others have another purpose beside it."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
 """Of other programs that may run anything, it is not known that they verified."""
 
@@ -90,8 +94,9 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
         explained.append("others-left")
     if any(other.identity == run.identity for other in now.heard):
         explained.append("same-left")
-    if run.path not in now.sides and not run.path.startswith(".github/"):
-        explained.append("service-left")
+    if run.path not in now.sides:
+        explained += ["service-left"] if not run.path.startswith(".github/") else []
+        explained += ["side-workflow"] if not _MAIN.search(run.path.rpartition("/")[2]) else []
     signal = _signal("ci-removed", run, was, was=run.check.command.text)
     return msgspec.structs.replace(signal, explained=tuple(explained))
 
@@ -133,7 +138,7 @@ def _not_started(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
             yield Signal(
                 "ci-trigger-removed",
                 path,
-                line_of(after, "\non:", '"on":', "'on':"),
+                line_of(after.text, "\non:", '"on":', "'on':"),
                 subject=", ".join(sorted(lost)),
                 was=", ".join(sorted(before_events)),
                 now=", ".join(sorted(after_events)),
@@ -146,5 +151,5 @@ def _verifies(path: str, pipelines: _Pipelines) -> bool:
 
 def _signal(name: str, run: Run, of: _Pipelines, *, was: str | None = None, now: str | None = None) -> Signal:
     subject = f"{run.job}: {run.check.tool}" if run.job else run.check.tool
-    line = line_of(of.sides[run.path], *run.check.command.words[:1])
+    line = line_of(of.sides[run.path].text, *run.check.command.words[:1])
     return Signal(name, run.path, line, subject, was=was, now=now)

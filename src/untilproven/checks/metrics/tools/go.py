@@ -11,7 +11,7 @@ from untilproven.checks.metrics.tools.tree import Tree
 from untilproven.checks.reports.results import Unreadable
 
 _CONFIGURATIONS = tuple(f".golangci.{ending}" for ending in ("yml", "yaml", "toml", "json"))
-_SECOND_VERSION = r"""(?m)^[\s{]*["']?version["']?\s*[:=]\s*["']?2"""
+_SECOND_VERSION = r"""^[\s{]*["']?version["']?\s*[:=]\s*["']?2"""
 
 
 def _read_vet(report: bytes) -> Counts:

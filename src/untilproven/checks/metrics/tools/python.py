@@ -8,19 +8,19 @@ from untilproven.checks.metrics.tools.tree import Tree
 from untilproven.checks.reports.results import Unreadable
 
 _TARGETS = ("files", "packages", "modules")
-_INI_TARGETS = rf"(?m)^\s*(?:{'|'.join(_TARGETS)})\s*="
+_INI_TARGETS = rf"^\s*(?:{'|'.join(_TARGETS)})\s*="
 
 
 def _uses_mypy(tree: Tree) -> bool:
     configured = tree.has("mypy.ini", ".mypy.ini") or tree.setting("tool", "mypy")
-    return configured or has(r"(?m)^\[mypy\]", tree.text("setup.cfg")) or tree.needs_python("mypy")
+    return configured or has(r"^\[mypy\]", tree.text("setup.cfg")) or tree.needs_python("mypy")
 
 
 def _mypy_words(tree: Tree) -> tuple[str, ...]:
     """Without a cache it never believes what an earlier run, or somebody else, left in one."""
     named = any(has(_INI_TARGETS, tree.text(name)) for name in ("mypy.ini", ".mypy.ini"))
     named = named or any(tree.setting("tool", "mypy", key) for key in _TARGETS)
-    named = named or has(rf"(?s)\[mypy\].*{_INI_TARGETS}", tree.text("setup.cfg"))
+    named = named or has(rf"^\[mypy\][^\[]*{_INI_TARGETS}", tree.text("setup.cfg"))
     options = ("--output=json", "--cache-dir=/dev/null", "--no-error-summary", "--no-install-types")
     return options if named else (*options, ".")
 

@@ -42,4 +42,4 @@ def always(*words: str) -> Callable[[Any], tuple[str, ...]]:
 
 
 def has(pattern: str, text: str | None) -> bool:
-    return text is not None and re.search(pattern, text) is not None
+    return text is not None and re.search(pattern, text, re.MULTILINE) is not None

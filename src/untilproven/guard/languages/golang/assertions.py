@@ -8,7 +8,16 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.golang.claims import arguments, called, claims
-from untilproven.guard.languages.golang.libraries import AMBIGUOUS, EXPECTING, TO, WORDS, expected_of, said, without_f
+from untilproven.guard.languages.golang.libraries import (
+    AMBIGUOUS,
+    CHECKED,
+    EXPECTING,
+    TO,
+    WORDS,
+    expected_of,
+    said,
+    without_f,
+)
 from untilproven.guard.languages.golang.statements import SKIPS, constant, is_parting, receiver, statements
 from untilproven.guard.languages.syntax import Claim, flat, flat_text
 
@@ -184,7 +193,7 @@ def _of_call(call: SgNode, names: _Names) -> list[Assertion]:
         return [Claim(flat_text(call), Strength.NOTHING).asserted(call)]
     with_t = bool(given) and (_is_t(flat_text(given[0]), names) or _is_swallowed(call, names))
     word = without_f(name)
-    if word in WORDS and asked:
+    if word in WORDS and asked and not _is_compared_within(call):
         clear = with_t or asked in names.asked or bool(_ASKED.search(asked))
         if clear or (_is_statement(call) and word not in AMBIGUOUS):
             return [claim.asserted(call) for claim in said(word, given[1:] if with_t else given)]
@@ -201,6 +210,12 @@ def _of_call(call: SgNode, names: _Names) -> list[Assertion]:
 def _is_statement(call: SgNode) -> bool:
     parent = call.parent()
     return parent is not None and parent.kind() in {"expression_statement", "defer_statement", "go_statement"}
+
+
+def _is_compared_within(call: SgNode) -> bool:
+    """`is.Equal(a, b)` in `assert.Check(t, is.Equal(a, b))`, which counts once."""
+    outer = call.ancestors()[1:2]
+    return any(one.kind() == "call_expression" and called(one) in CHECKED for one in outer)
 
 
 def _expecting(call: SgNode) -> SgNode | None:

@@ -28,12 +28,12 @@ _PARTLY = frozenset(
 _ERRORS = frozenset({"Error", "Err", "ErrorContains", "ErrorIs", "ErrorAs", "ErrorType", "EqualError", "Panics"})
 _PANICS = frozenset({"PanicsWithValue", "PanicsWithError"})
 _NEAR = frozenset({"InDelta", "InEpsilon", "InDeltaSlice", "InDeltaMapValues", "InEpsilonSlice", "WithinDuration"})
-_CHECKED = frozenset({"Assert", "Check"})
+CHECKED = frozenset({"Assert", "Check"})
 _TRUTH = {"True": True, "False": False}
 WORDS = (
-    _EQUAL | _DIFFERENT | _SOMETHING | _PARTLY | _ERRORS | _PANICS | _NEAR | _CHECKED | _TRUTH.keys() | {"Nil", "Zero"}
+    _EQUAL | _DIFFERENT | _SOMETHING | _PARTLY | _ERRORS | _PANICS | _NEAR | CHECKED | _TRUTH.keys() | {"Nil", "Zero"}
 )
-AMBIGUOUS = frozenset({"Error", "Err", "Fail", "FailNow", "Check", "Never", "Condition", "Assert"})
+AMBIGUOUS = frozenset({"Error", "Err", "Fail", "FailNow", "Check", "Never", "Condition"})
 """Also what loggers and others call their own: these count only where it is clear who is asked."""
 
 _CHECKERS = {
@@ -88,7 +88,7 @@ def said(name: str, given: list[SgNode]) -> Iterator[Claim]:  # noqa: C901, PLR0
     elif name in {"Nil", "Zero"}:
         strength = Strength.NOTHING if about.kind() == "nil" else Strength.EXACTLY
         yield Claim(text, strength, "nil" if name == "Nil" else "0")
-    elif name in _CHECKED:
+    elif name in CHECKED:
         yield from _checked(about, given)
     elif name in _SOMETHING:
         certain = about.kind() in LITERALS - {"nil", "false"} and name in {"NotNil", "NotEmpty", "NotZero"}
@@ -114,7 +114,7 @@ def _checked(about: SgNode, given: list[SgNode]) -> Iterator[Claim]:
         if given[1].kind() in {"selector_expression", "identifier"} and checker[:1].isupper():
             yield Claim(about.text(), Strength.PARTLY, given[2].text() if len(given) > 2 else None)
             return
-    if about.kind() == "call_expression" and called(about) in WORDS - _CHECKED and len(arguments(about)) > 1:
+    if about.kind() == "call_expression" and called(about) in WORDS - CHECKED and len(arguments(about)) > 1:
         yield from said(called(about), arguments(about))
     else:
         yield from claims(about, passes=True)

@@ -6,7 +6,7 @@ from untilproven.guard.facts import Facts
 from untilproven.guard.languages.java.comments import Said
 from untilproven.guard.languages.java.files import asked_outside, exits, flags, hooks
 from untilproven.guard.languages.java.functions import function
-from untilproven.guard.languages.java.members import members, scopes
+from untilproven.guard.languages.java.members import in_order, members, scopes
 from untilproven.guard.languages.java.tests import test
 
 __all__ = ["facts", "function", "test"]
@@ -17,10 +17,10 @@ def facts(root: SgNode, path: str) -> Facts:  # noqa: ARG001 - what every langua
     said = Said(root)
     imports = "\n".join(child.text() for child in root.children() if child.kind() == "import_declaration")
     return Facts(
-        declarations=tuple(members(every, imports)),
+        declarations=in_order(members(every, imports)),
         suppressions=tuple(said.suppressions),
         todos=tuple(said.todos),
-        commented=tuple(said.commented()),
+        commented=said.commented(),
         hooks=tuple(hooks(every)),
         exits=tuple(exits(root)),
         flags=tuple(flags(every)),

@@ -23,6 +23,7 @@ from untilproven.guard.languages.syntax import flat_text as flat
 _PARAMETERS = frozenset({"formal_parameters", "function_value_parameters"})
 _TABLES = re.compile(r"(?:Map|ImmutableMap)\.(?:of|ofEntries)|mapOf|hashMapOf|mutableMapOf")
 _ENTRIES = frozenset({"switch_block_statement_group", "switch_rule", "when_entry"})
+_DEEPEST = 20
 _SWITCHES = frozenset({"switch_expression", "when_expression"})
 
 
@@ -32,27 +33,37 @@ def answers(function: SgNode, nodes: list[SgNode]) -> Iterator[str]:
     if not asked:
         return
     for node in nodes:
-        if node.kind() in IFS:
-            condition, then, _ = branches(node)
-            given = _compared(condition, asked) if condition else None
-            if given and then and _returned(then):
-                yield given
-        elif node.kind() in _SWITCHES:
+        kind = node.kind()
+        if kind in IFS or kind == "ternary_expression":
+            yield from _in_branch(node, asked)
+        elif kind in _SWITCHES:
             yield from _cases(node, asked)
-        elif node.kind() == "ternary_expression" and (condition := node.field("condition")):
-            then = node.field("consequence")
-            if then and is_literal(then) and (given := _compared(bare(condition), asked)):
-                yield given
-        elif (
-            (call := call_of(node)) and call.name in {"get", "getOrDefault", "getValue", "getOrElse"} and call.receiver
-        ):
-            if call.arguments and flat(call.arguments[0]) in asked:
-                yield from _looked_up(call.receiver, nodes)
-        elif node.kind() == "indexing_expression":
-            parts = code_in(node)
-            index = code_in(parts[1])[:1] if len(parts) == 2 else []
-            if index and flat(index[0]) in asked:
-                yield from _looked_up(parts[0], nodes)
+        else:
+            yield from _in_table(node, asked, nodes)
+
+
+def _in_branch(node: SgNode, asked: set[str]) -> Iterator[str]:
+    if node.kind() == "ternary_expression":
+        condition, then = node.field("condition"), node.field("consequence")
+        answered = then is not None and _is_answer(then)
+    else:
+        condition, then, _ = branches(node)
+        answered = then is not None and _returned(then)
+    given = _compared(condition, asked) if condition and answered else None
+    if given:
+        yield given
+
+
+def _in_table(node: SgNode, asked: set[str], nodes: list[SgNode]) -> Iterator[str]:
+    """`table.get(x)`, `table[x]`"""
+    table, index = None, None
+    if node.kind() == "indexing_expression":
+        parts = code_in(node)
+        table, index = (parts[0], next(iter(code_in(parts[1])), None)) if len(parts) == 2 else (None, None)
+    elif (call := call_of(node)) and call.name in {"get", "getOrDefault", "getValue", "getOrElse"} and call.arguments:
+        table, index = call.receiver, call.arguments[0]
+    if table and index and flat(index) in asked:
+        yield from _looked_up(table, nodes)
 
 
 def _parameters(function: SgNode) -> set[str]:
@@ -61,18 +72,18 @@ def _parameters(function: SgNode) -> set[str]:
         return set()
     names = set()
     for one in code_in(listed):
-        if one.kind() == "spread_parameter":
-            one = next((child for child in code_in(one) if child.kind() == "variable_declarator"), one)
-        names.add(name_of(one))
+        spread = one.kind() == "spread_parameter"
+        declared = next((child for child in code_in(one) if child.kind() == "variable_declarator"), one)
+        names.add(name_of(declared if spread else one))
     return names - {""}
 
 
-def _compared(condition: SgNode, asked: set[str]) -> str | None:
+def _compared(condition: SgNode, asked: set[str], nested: int = 0) -> str | None:
     """The literal that a parameter is compared with; of several at once, all of them."""
     condition = bare(condition)
     applied = operation(condition)
-    if applied and applied[0] == "&&":
-        found = [_compared(part, asked) for part in applied[1]]
+    if applied and applied[0] == "&&" and nested < _DEEPEST:
+        found = [_compared(part, asked, nested + 1) for part in applied[1]]
         return " && ".join(one for one in found if one) if all(found) else None
     if applied and applied[0] in {"==", "==="} and len(applied[1]) == 2:
         one, other = applied[1]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ast_grep_py import SgNode
+from ast_grep_py import Rule, SgNode
 
 from untilproven.guard.languages.java.syntax import call_of, code_in, operation
 from untilproven.guard.languages.syntax import flat_text as flat
@@ -20,7 +20,9 @@ _NAMES = re.compile(
     r"|isUnderTest|(?:running|in)(?:Under|Unit)?Tests?|isJUnit(?:Test|Running)?|isUnitTestMode|isRunningTest"
 )
 _MAY_ASK = re.compile(
-    r"\bCI\b|test|junit|surefire|GITHUB_ACTIONS|TRAVIS|kotest|_CI\b|CIRCLECI|JENKINS|BUILDKITE", re.IGNORECASE
+    r"getenv|getPropert|getBoolean|Profiles|junit|testng|surefire|kotest|kotlin\.test|\b(?:is|in|running)\w*Test"
+    r"|@(?:example|test)\.|\"test[\w.+-]*@",
+    re.IGNORECASE,
 )
 _CONDITIONS = frozenset({"if_statement", "if_expression", "ternary_expression", "when_entry", "while_statement"})
 _OPERATORS = frozenset(
@@ -38,7 +40,7 @@ def asks_if_tested(node: SgNode) -> Iterator[str]:
         return
     seen: set[str] = set()
     kinds = _FOUND_BY.get(node.get_root().root().kind(), _FOUND_BY["program"])
-    for found in node.find_all(any=[{"kind": kind} for kind in kinds], regex=f"(?i){_MAY_ASK.pattern}"):
+    for found in node.find_all(any=[Rule(kind=kind) for kind in kinds]):
         asked = _in_text(found) if found.kind() == "string_literal" else _by_name(found)
         if asked is not None and (text := flat(asked)) not in seen:
             seen.add(text)
@@ -47,6 +49,8 @@ def asks_if_tested(node: SgNode) -> Iterator[str]:
 
 def _in_text(literal: SgNode) -> SgNode | None:
     text = literal.text()
+    if not (_ENVIRONMENT.fullmatch(text) or _RUNNER.fullmatch(text) or _OWN_DATA.fullmatch(text)):
+        return None
     call = next(
         (
             found

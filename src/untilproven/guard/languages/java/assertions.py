@@ -20,6 +20,7 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     type_named,
 )
+from untilproven.guard.languages.java.verifying import verified
 from untilproven.guard.languages.syntax import Claim
 from untilproven.guard.languages.syntax import flat_text as flat
 
@@ -74,7 +75,7 @@ def _by_name(call: Call) -> Claim:
     return Claim(f"{call.name}({given})" if call.receiver is None else flat(call.node), Strength.PARTLY)
 
 
-def _plain(call: Call) -> list[Claim] | None:  # one branch for each family of words
+def _plain(call: Call) -> list[Claim] | None:  # noqa: C901, PLR0912 - one branch for each family of words
     name = call.name
     if name in words.EQUAL:
         return _equal(call)
@@ -105,7 +106,16 @@ def _plain(call: Call) -> list[Claim] | None:  # one branch for each family of w
         return [Claim("message", Strength.PARTLY, flat(call.arguments[0]))]
     if name == "expect" and call.receiver is None and call.block and len(call.arguments) in {1, 2}:
         return [Claim(done_by(call), Strength.EXACTLY, flat(call.arguments[0]))]
-    return fluent.verified(call)
+    if name == "forAll" and call.receiver is None and call.block:
+        return _for_all(call.block)
+    return verified(call)
+
+
+def _for_all(block: SgNode) -> list[Claim] | None:
+    """A property that is a condition by itself: `forAll(Arb.int()) { it + 0 == it }`"""
+    body = body_of(block)
+    said = statements(body)[-1:] if body else []
+    return claims(said[0]) if said and (operation(said[0]) or is_literal(said[0])) else None
 
 
 def _expects(call: Call) -> Claim:

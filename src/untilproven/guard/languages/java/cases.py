@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from ast_grep_py import SgNode
 
+from untilproven.guard.languages.java.annotated import Annotation
 from untilproven.guard.languages.java.syntax import (
     LAMBDAS,
-    Annotation,
     Call,
     bare,
     below,
@@ -29,6 +29,7 @@ _MAKES_LIST = re.compile(
 )
 _ROWS = frozenset({"row", "dynamicTest", "dynamicContainer", "data"})
 _MOST = 1000
+_DEEPEST = 5
 
 
 def sources(annotations: Iterable[Annotation], name: str) -> set[str]:
@@ -100,7 +101,7 @@ def in_body(body: SgNode, calls: Iterable[Call]) -> Iterator[str]:
     for call in calls:
         if call.name in _ROWS and call.arguments:
             yield flat(call.arguments[0]) if call.name.startswith("dynamic") else flat(call.node)
-        elif call.name in {"forEach", "onEach", "withData", "forAll", "forNone"}:
+        elif call.name in {"forEach", "onEach", "withData"}:
             given = [value for value in call.arguments if value.kind() not in LAMBDAS]
             over = given or ([call.receiver] if call.receiver else [])
             yield from (row for one in over for row in table(one, alone=len(over) == 1))
@@ -122,7 +123,7 @@ def table(node: SgNode, *, alone: bool = True) -> list[str]:
     return [flat(row) for row in rows] if len(rows) > 1 or (rows and not is_literal(rows[0])) else []
 
 
-def _rows(node: SgNode) -> list[SgNode]:
+def _rows(node: SgNode, nested: int = 0) -> list[SgNode]:
     if node.kind() == "array_creation_expression":
         inside = next((one for one in code_in(node) if one.kind() == "array_initializer"), None)
         return code_in(inside) if inside else []
@@ -131,16 +132,15 @@ def _rows(node: SgNode) -> list[SgNode]:
     call = call_of(node)
     if call is None or not _MAKES_LIST.fullmatch(call.name):
         return []
-    if len(call.values) == 1 and (inside := _rows(bare(call.values[0]))):
-        return inside
-    return list(call.values)
+    within = _rows(bare(call.values[0]), nested + 1) if len(call.values) == 1 and nested < _DEEPEST else []
+    return within or list(call.values)
 
 
 def of_provider(provider: SgNode) -> list[str]:
-    """Rows of what a function gives back: the longest table written in it."""
+    """Rows of what a function gives back: the first table in what it returns, or in all of it."""
     body = body_of(provider) or provider
-    tables: list[list[SgNode]] = [_rows(node) for node in below(body)]
-    rows = max(tables, key=len, default=[])
+    returned = body.find(kind="jump_expression" if is_kotlin(body) else "return_statement")
+    rows = next((found for part in (returned, body) if part for one in below(part) if (found := _rows(one))), [])
     added = [call for call in calls_in(body) if call.name == "add" and call.receiver]
     if len(added) > len(rows):
         rows = [value for call in added for value in call.values]

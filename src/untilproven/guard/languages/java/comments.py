@@ -1,17 +1,16 @@
 """What comments and annotations say to tools and to people."""
 
 import re
-from collections.abc import Iterable, Iterator
 
-from ast_grep_py import SgNode
+from ast_grep_py import Rule, SgNode
 
 from untilproven.guard.facts import Commented
 from untilproven.guard.languages.syntax import TODO, code_in_comments, flat, is_broken, parsed
 
 _SILENCES = re.compile(
-    r"NOSONAR|NOPMD|noinspection\b|CHECKSTYLE:?\s*(?:OFF|IGNORE|SUPPRESS)|CPD-OFF|ktlint-disable|SUPPRESS CHECKSTYLE|NOLINT"
+    r"NOSONAR|NOPMD|noinspection\b|CHECKSTYLE:?\s*(?:OFF|IGNORE|SUPPRESS)|CPD-OFF|ktlint-disable|SUPPRESS CHECKSTYLE"
 )
-_SILENCING = r"^@(?:file:)?(?:\w+\.)*(?:Suppress|ExcludeFrom|CoverageIgnore|NoCoverage|IgnoreCoverage|NoJacoco)"
+_SILENCING = re.compile(r"@(?:file:)?(?:\w+\.)*(?:Suppress|ExcludeFrom|CoverageIgnore|NoCoverage|NoJacoco)")
 _DECLARES_TEST = re.compile(
     r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Theory)\b|\bvoid\s+test\w*\s*\(|\bfun\s+(?:test\w*|`[^`]+`)\s*\("
     r"|^\s*(?:test|it|should|scenario|then|expect)\(\"|^\s*\"[^\"]+\"\s*\{",
@@ -28,14 +27,9 @@ _OF_JAVA = ("class A {{ void a() {{\n{}\n}} }}", "class A {{\n{}\n}}", "{}")
 _OF_KOTLIN = ("fun a() {{\n{}\n}}", "class A {{\n{}\n}}")
 
 
-def _rule(comments: Iterable[str], annotations: Iterable[str]) -> dict[str, object]:
-    marks = [{"kind": kind, "regex": _SILENCING} for kind in annotations]
-    return {"rule": {"any": [*({"kind": kind} for kind in comments), *marks]}}
-
-
-_RULES = {
-    "program": _rule(("line_comment", "block_comment"), ("annotation", "marker_annotation")),
-    "source_file": _rule(("line_comment", "multiline_comment"), ("annotation", "file_annotation")),
+_KINDS = {
+    "program": ("line_comment", "block_comment", "annotation", "marker_annotation"),
+    "source_file": ("line_comment", "multiline_comment", "annotation", "file_annotation"),
 }
 
 
@@ -47,10 +41,11 @@ class Said:
         self.suppressions: list[str] = []
         self.todos: list[str] = []
         self._comments: list[SgNode] = []
-        for node in root.find_all(_RULES.get(root.kind(), _RULES["program"])):  # type: ignore[call-overload]  # a rule
+        kinds = _KINDS.get(root.kind(), _KINDS["program"])
+        for node in root.find_all(any=[Rule(kind=kind) for kind in kinds]):
             text = node.text()
             if text.startswith("@"):
-                self.suppressions.append(flat(text))
+                self.suppressions.extend([flat(text)] if _SILENCING.match(text) else [])
                 continue
             if not text.startswith("/**"):
                 self._comments.append(node)
@@ -59,8 +54,9 @@ class Said:
             if TODO.search(text):
                 self.todos.extend(flat(line) for line in text.splitlines() if TODO.search(line))
 
-    def commented(self) -> Iterator[Commented]:
-        return code_in_comments(self._comments, self._is_code, lambda text: bool(_DECLARES_TEST.search(text)))
+    def commented(self) -> tuple[Commented, ...]:
+        found = code_in_comments(self._comments, self._is_code, lambda text: bool(_DECLARES_TEST.search(text)))
+        return tuple(sorted(found, key=lambda one: one.line))
 
     def _is_code(self, text: str) -> bool:
         lines = [line for line in text.splitlines() if line.strip()]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.languages.java import words
+from untilproven.guard.languages.java.annotated import annotations, modifiers
 from untilproven.guard.languages.java.asking import asks_if_tested
 from untilproven.guard.languages.java.handling import says_only
 from untilproven.guard.languages.java.members import SETUP_OR_TEARDOWN, Scope
-from untilproven.guard.languages.java.syntax import FUNCTIONS, annotations, body_of, code_in, name_of, statements
-from untilproven.guard.languages.java.syntax import words as modifiers
+from untilproven.guard.languages.java.syntax import FUNCTIONS, body_of, code_in, name_of, statements
 from untilproven.guard.languages.syntax import flat_text as flat
 
 _TAKES_HOLD = re.compile(
@@ -42,10 +42,10 @@ def hooks(every: Iterable[Scope]) -> Iterator[str]:
 def exits(root: SgNode) -> Iterator[str]:
     """Outside of functions, and in what runs before and after tests."""
     text = root.text()
-    if not re.search(r"\bexit|\bhalt\(", text):
+    if not re.search(r"System\s*\.\s*exit|exitProcess|getRuntime", text):
         return
     kind = "method_invocation" if root.kind() == "program" else "call_expression"
-    for call in root.find_all(kind=kind, regex=r"^(?:System\s*\.\s*exit|exitProcess|Runtime\s*\.\s*getRuntime)"):
+    for call in root.find_all(kind=kind):
         if not words.EXITS.fullmatch(flat(call)):
             continue
         within = next((one for one in call.ancestors() if one.kind() in FUNCTIONS), None)

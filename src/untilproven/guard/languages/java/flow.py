@@ -10,6 +10,7 @@ from untilproven.guard.languages.java.syntax import COMMENTS, IFS, Call, bare, c
 from untilproven.guard.languages.syntax import flat_text as flat
 
 JUMPS = frozenset({"return_statement", "throw_statement", "jump_expression", "break_statement", "continue_statement"})
+_DEEPEST = 20
 _BRANCH = COMMENTS | {"control_structure_body"}
 ASSUMES = re.compile(r"assume[A-Z]\w*|abort|assumingThat")
 
@@ -58,16 +59,19 @@ def thrown_by(node: SgNode) -> str | None:
     return call.name if call else flat(thrown)
 
 
-def ends(statement: SgNode) -> bool:
+def ends(statement: SgNode, nested: int = 0) -> bool:
     """Nothing that follows it in its block is reached."""
+    if nested > _DEEPEST:
+        return False
     statement = unwrapped(statement)
     if statement.kind() in JUMPS:
         return True
     if statement.kind() in IFS:
         condition, then, _ = branches(statement)
-        return bool(condition and then and constant(condition) is True and any(map(ends, statements(then))))
+        certain = condition is not None and constant(condition) is True
+        return certain and then is not None and any(ends(one, nested + 1) for one in statements(then))
     if statement.kind() == "block":
-        return any(map(ends, code_in(statement)))
+        return any(ends(one, nested + 1) for one in code_in(statement))
     call = call_of(statement)
     if call is None:
         return False

@@ -7,6 +7,7 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.java import words
 from untilproven.guard.languages.java.conditions import claims, equal
+from untilproven.guard.languages.java.matchers import matched, of_matcher
 from untilproven.guard.languages.java.syntax import (
     LAMBDAS,
     Call,
@@ -18,13 +19,11 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     type_named,
 )
-from untilproven.guard.languages.syntax import Claim, line_of
+from untilproven.guard.languages.java.verifying import verification
+from untilproven.guard.languages.syntax import Claim
 from untilproven.guard.languages.syntax import flat_text as flat
 
 _LONGEST = 200
-_MATCHES_ANYTHING = re.compile(
-    r"any\w*\(.*\)|(?:ArgumentMatchers|Mockito)\.any\w*\(.*\)|isA\(.*\)|eq\(any.*\)", re.DOTALL
-)
 _SHOULD = re.compile(r"should(?:Not)?(?:[A-Z]\w*)?")
 
 
@@ -40,8 +39,17 @@ def chain(call: Call) -> list[Call] | None:
             break
         links.append(inner)
     links.reverse()
-    opens = next((at for at, link in enumerate(links) if _opens(link, is_last=at == len(links) - 1)), None)
+    last = len(links) - 1
+    opens = next((at for at, link in enumerate(links) if _opens(link, is_last=at == last)), None)
+    if opens is None:
+        opens = next((at for at, link in enumerate(links[:-1]) if _is_of_its_own(link)), None)
     return links[opens:] if opens is not None else None
+
+
+def _is_of_its_own(link: Call) -> bool:
+    """`assertCart(x).isFull()`"""
+    known = words.TOGETHER | words.THROWS | words.HARMLESS
+    return link.name.startswith("assert") and link.name not in known
 
 
 def _opens(link: Call, *, is_last: bool) -> bool:
@@ -51,13 +59,7 @@ def _opens(link: Call, *, is_last: bool) -> bool:
         return bool(link.parts) or link.name.endswith("Exception") or (is_last and link.name == "assertThat")
     if link.name == "verify" and not is_last:
         return bool(link.arguments)
-    if link.name == "then":
-        return not is_last and not link.parts and link.receiver is not None
-    return (
-        not is_last
-        and link.name.startswith("assert")
-        and link.name not in words.TOGETHER | words.THROWS | words.HARMLESS
-    )
+    return link.name == "then" and not is_last and not link.parts and link.receiver is not None
 
 
 def inside(links: list[Call]) -> tuple[SgNode, ...]:
@@ -70,9 +72,9 @@ def inside(links: list[Call]) -> tuple[SgNode, ...]:
 def of_chain(links: list[Call]) -> list[Assertion]:
     first, rest = links[0], links[1:]
     if first.name == "verify":
-        return [_verification(first, rest)]
+        return [verification(first, rest)]
     if len(first.values) >= 2 and first.name == "assertThat":
-        return [_of_matcher(first)]
+        return [of_matcher(first)]
     if first.name == "then":
         return _of_answer(first, rest)
     about, error_of = _subject(first), _error_of(first)
@@ -120,11 +122,8 @@ def _of_answer(first: Call, rest: list[Call]) -> list[Assertion]:
 def _in_block(first: Call, about: str) -> list[Assertion]:
     """`expectThat(x) { isEqualTo(3) }`"""
     body = body_of(first.block) if first.block else None
-    found = []
-    for statement in statements(body) if body else []:
-        if (call := call_of(statement)) and call.receiver is None:
-            found.append(_link(call, first, about, None).asserted(call.node))
-    return found
+    calls = [call_of(statement) for statement in statements(body)] if body else []
+    return [_link(call, first, about, None).asserted(call.node) for call in calls if call and not call.receiver]
 
 
 def _call_text(link: Call) -> str:
@@ -187,61 +186,6 @@ def _strength(name: str) -> Strength:
     return Strength.SOMETHING if words.WEAK.fullmatch(name) else Strength.PARTLY
 
 
-def _of_matcher(call: Call) -> Assertion:
-    """`assertThat("message", x, is(3))`"""
-    values = call.values
-    subject, matcher = values[-2], values[-1]
-    if is_literal(values[0]) and len(values) == 2 and call_of(matcher) is None:
-        return claims(matcher)[0].asserted(call.node)
-    return matched(subject, matcher).asserted(call.node)
-
-
-def matched(subject: SgNode, matcher: SgNode, nested: int = 0) -> Claim:
-    about = flat(subject)
-    call = call_of(bare(matcher))
-    if call is None or nested > 20:
-        return Claim(about, Strength.PARTLY, flat(matcher))
-    given = call.values
-    if call.name in {"is", "equalTo", "describedAs", "both", "either", "equals", "be", "sameInstance"} and given:
-        if call_of(bare(given[0])) and _is_matcher(given[0]):
-            return matched(subject, given[0], nested + 1)
-        if flat(given[0]).endswith((".class", "::class")):
-            return Claim(about, Strength.SOMETHING, type_named(given[0]))
-        return equal(subject, given[0])
-    if call.name == "not" and given:
-        inner = matched(subject, given[0], nested + 1)
-        return Claim(
-            about, Strength.SOMETHING if inner.expected in {None, "null", "empty"} else Strength.PARTLY, inner.expected
-        )
-    if call.name in {"allOf", "anyOf", "and", "or"} and given:
-        parts = [matched(subject, one, nested + 1) for one in given]
-        best = (min if call.name in {"anyOf", "or"} else max)(parts, key=lambda part: part.strength)
-        return (
-            best if call.name in {"allOf", "and"} else Claim(about, min(best.strength, Strength.PARTLY), flat(matcher))
-        )
-    if call.name in {"anything", "any"} and not given:
-        return Claim(about, Strength.NOTHING)
-    if call.name in {"closeTo", "plusOrMinus"} and len(given) == 2:
-        return Claim(about, Strength.PARTLY, flat(given[0]), number(given[1]))
-    expected = ", ".join(flat(one) for one in given) or {"nullValue": "null", "empty": "empty"}.get(call.name)
-    if words.EXACT.fullmatch(call.name):
-        return Claim(about, Strength.EXACTLY, expected)
-    return Claim(about, Strength.SOMETHING if words.WEAK.fullmatch(call.name) else Strength.PARTLY, expected)
-
-
-_MATCHERS = re.compile(
-    r"is|not|equalTo|nullValue|notNullValue|instanceOf|any|anything|closeTo|contains\w*|has[A-Z]\w*|empty\w*|greaterThan\w*"
-    r"|lessThan\w*|startsWith|endsWith|matches\w*|allOf|anyOf|sameInstance|theInstance|every\w*|in|oneOf|isIn|isOneOf|both|either"
-)
-
-
-def _is_matcher(node: SgNode) -> bool:
-    call = call_of(bare(node))
-    if call is None or _MATCHERS.fullmatch(call.name) is None:
-        return False
-    return call.receiver is None or flat(call.receiver).endswith("Matchers")
-
-
 def is_infix(name: str) -> bool:
     return _SHOULD.fullmatch(name) is not None
 
@@ -265,53 +209,3 @@ def of_infix(call: Call) -> Assertion:
     if is_literal(subject) and strength <= Strength.SOMETHING and about != "null":
         strength = Strength.NOTHING
     return Claim(about, strength, ", ".join(flat(value) for value in call.values) or None).asserted(call.node)
-
-
-def _verification(first: Call, rest: list[Call]) -> Assertion:
-    """`verify(mock, times(2)).call(3)`"""
-    called = rest[0]
-    given = [flat(value) for value in called.values]
-    mode = flat(first.values[1]) if len(first.values) > 1 else ""
-    exact = bool(given) and not any(_MATCHES_ANYTHING.fullmatch(value) for value in given)
-    strength = Strength.EXACTLY if exact else Strength.PARTLY
-    if re.search(r"atLeast\w*\(0\)|atMost\((?:Integer\.MAX_VALUE|\d{3,})\)", mode):
-        strength = Strength.NOTHING
-    elif re.search(r"atLeast|atMost", mode):
-        strength = Strength.PARTLY
-    return Assertion(
-        text=flat(rest[-1].node),
-        about=f"{flat(first.values[0])}.{called.name}",
-        strength=strength,
-        line=line_of(first.node),
-        expected=" ".join(filter(None, (mode, f"({', '.join(given)})"))),
-    )
-
-
-def verified(call: Call) -> list[Claim] | None:
-    """`verify(exactly = 2) { mock.call(3) }`, `verifyNoInteractions(mock)`, `then(mock).should().call(3)`"""
-    if call.name in {"verify", "coVerify", "verifyAll", "verifyOrder", "verifySequence", "coVerifyAll"} and call.block:
-        return _called_in(call)
-    if call.name in {"verifyNoInteractions", "verifyNoMoreInteractions", "verifyZeroInteractions", "confirmVerified"}:
-        return [Claim(flat(value), Strength.PARTLY, call.name) for value in call.values] or None
-    before = call_of(call.receiver) if call.receiver else None
-    if before and before.name == "should" and before.receiver and (mocked := call_of(before.receiver)):
-        if mocked.name == "then" and mocked.arguments:
-            given = ", ".join(flat(value) for value in call.values)
-            return [Claim(f"{flat(mocked.arguments[0])}.{call.name}", Strength.PARTLY, f"({given})")]
-    return None
-
-
-def _called_in(call: Call) -> list[Claim]:
-    mode = " ".join(f"{key} = {flat(value)}" for key, value in call.named)
-    if re.search(r"atLeast = 0", mode):
-        return [Claim(flat(call.node), Strength.NOTHING)]
-    body = body_of(call.block) if call.block else None
-    found = []
-    for statement in statements(body) if body else []:
-        inner = call_of(statement)
-        given = [flat(value) for value in inner.values] if inner else []
-        exact = bool(given) and not any(_MATCHES_ANYTHING.fullmatch(value) for value in given)
-        about = f"{flat(inner.receiver)}.{inner.name}" if inner and inner.receiver else flat(statement)
-        expected = " ".join(filter(None, (mode, f"({', '.join(given)})")))
-        found.append(Claim(about, Strength.EXACTLY if exact else Strength.PARTLY, expected))
-    return found

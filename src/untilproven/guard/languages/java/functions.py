@@ -7,6 +7,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Declaration, Function, Handler
 from untilproven.guard.languages.java import words
+from untilproven.guard.languages.java.annotated import annotations, modifiers
 from untilproven.guard.languages.java.answers import answers
 from untilproven.guard.languages.java.asking import asks_if_tested
 from untilproven.guard.languages.java.flow import branches, thrown_by
@@ -15,7 +16,6 @@ from untilproven.guard.languages.java.syntax import (
     CATCHES,
     IFS,
     Call,
-    annotations,
     bare,
     below,
     body_of,
@@ -24,9 +24,6 @@ from untilproven.guard.languages.java.syntax import (
     name_of,
     statements,
     unwrapped,
-)
-from untilproven.guard.languages.java.syntax import (
-    words as modifiers,
 )
 from untilproven.guard.languages.syntax import flat_text as flat
 from untilproven.guard.languages.syntax import line_of
@@ -38,7 +35,7 @@ _VALIDATES_ALONE = re.compile(
 _VALIDATORS = re.compile(r"(?:\w+\.)*(?:Validate|Assert|Preconditions|Assertions|Validator|Checks|Verify|Objects)")
 _EMPTY = re.compile(
     r"null|\"\"|(?:Optional\w*|Stream|Collections|List|Set|Map|Mono|Flux|ImmutableList|ImmutableSet|ImmutableMap)\.(?:<.*>)?"
-    r"(?:empty\w*|of)\(\)|empty\w*(?:<.*>)?\(\)|new \w+<.*>\(\)|new \w+\[0\]|(?:listOf|setOf|mapOf|arrayOf)(?:<.*>)?\(\)"
+    r"(?:empty\w*|of)\(\)|empty\w*(?:<.*>)?\(\)|new \w+<.*>\(\)|new \w+\[0\]|(?:list|set|map|array)Of(?:<.*>)?\(\)"
 )
 _NOT_THERE = re.compile(r"(?:\w+\.)*NotImplemented(?:Error|Exception)|(?:\w+\.)*NotYetImplementedException")
 _UNSUPPORTED = re.compile(

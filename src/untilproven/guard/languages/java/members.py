@@ -7,16 +7,8 @@ import msgspec
 from ast_grep_py import SgNode
 
 from untilproven.guard.languages.java import cases, running
-from untilproven.guard.languages.java.syntax import (
-    BODIES,
-    FUNCTIONS,
-    TYPES,
-    Annotation,
-    annotations,
-    code_in,
-    name_of,
-    words,
-)
+from untilproven.guard.languages.java.annotated import Annotation, annotations, modifiers
+from untilproven.guard.languages.java.syntax import BODIES, FUNCTIONS, TYPES, code_in, name_of
 from untilproven.guard.languages.syntax import Marked
 from untilproven.guard.languages.syntax import flat_text as flat
 
@@ -150,6 +142,11 @@ def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
             yield Member(f"{path}.{name}" if path else name, node, is_test, decided, scope)
 
 
+def in_order(declared: Iterable[Member]) -> tuple[Member, ...]:
+    """As they stand in the file."""
+    return tuple(sorted(declared, key=lambda one: one.node.range().start.index))
+
+
 def _decided_by(scope: Scope, marks: list[Annotation], name: str) -> Iterator[str]:
     """What else says whether a test is run, and with what."""
     named = cases.sources(marks, name) | set(_conditions(marks))
@@ -193,7 +190,7 @@ def _parameter_types(node: SgNode) -> str:
 
 
 def _is_test(node: SgNode, marks: list[Annotation], scope: Scope, imports: str) -> bool:
-    said = words(node)
+    said = modifiers(node)
     if any(mark.name in TESTS for mark in marks):
         return not said & {"private", "abstract"} and ("static" not in said) and _is_collected(scope, imports)
     if not name_of(node).startswith("test") or node.kind() not in {"method_declaration", "function_declaration"}:
@@ -210,7 +207,7 @@ def _is_collected(scope: Scope, imports: str) -> bool:
     for around in scope.around():
         if around.outer is None or around.outer.outer is None or around.node.kind() != "class_declaration":
             continue
-        said = words(around.node)
+        said = modifiers(around.node)
         is_inner = "inner" in said if around.node.get_root().root().kind() == "source_file" else "static" not in said
         outer_is_class = around.outer.node.kind() == "class_declaration"
         if is_inner and outer_is_class and not any(mark.name.endswith("Nested") for mark in annotations(around.node)):

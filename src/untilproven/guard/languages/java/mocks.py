@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.languages.java.annotated import Annotation, annotations
 from untilproven.guard.languages.java.syntax import (
-    Annotation,
     Call,
-    annotations,
     body_of,
     call_of,
     code_in,

@@ -6,16 +6,9 @@ from collections.abc import Iterable
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Running
+from untilproven.guard.languages.java.annotated import Annotation
 from untilproven.guard.languages.java.conditions import constant
-from untilproven.guard.languages.java.syntax import (
-    Annotation,
-    body_of,
-    code_in,
-    name_of,
-    number,
-    statements,
-    text_in,
-)
+from untilproven.guard.languages.java.syntax import body_of, code_in, name_of, number, statements, text_in
 from untilproven.guard.languages.syntax import flat_text as flat
 
 NEVER = frozenset({"Disabled", "Ignore", "Ignored"})

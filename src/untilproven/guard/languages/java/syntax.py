@@ -65,19 +65,6 @@ class Call(msgspec.Struct, frozen=True, eq=False):
         return self.values + ((self.block,) if self.block else ())
 
 
-class Annotation(msgspec.Struct, frozen=True, eq=False):
-    name: str
-    """The last part of it."""
-    text: str
-    arguments: tuple[SgNode, ...] = ()
-    named: tuple[tuple[str, SgNode], ...] = ()
-
-    def option(self, *names: str) -> SgNode | None:
-        """Of several names for one thing; `value` may go without its name."""
-        found = next((value for key, value in self.named if key in names), None)
-        return found or (self.arguments[0] if "value" in names and self.arguments else None)
-
-
 def bare(node: SgNode) -> SgNode:
     """Without the parentheses around it."""
     for _ in range(_MOST_NESTED):
@@ -103,7 +90,7 @@ def operation(node: SgNode) -> tuple[str, list[SgNode]] | None:
     return operator, [bare(child) for child in code_in(node)]
 
 
-def is_literal(node: SgNode) -> bool:
+def is_literal(node: SgNode, nested: int = 0) -> bool:
     node = bare(node)
     kind = node.kind()
     if kind in {"true", "false"}:
@@ -112,7 +99,8 @@ def is_literal(node: SgNode) -> bool:
         return not any(child.kind().startswith("interpolat") for child in node.children())
     if kind in {"unary_expression", "prefix_expression"}:
         applied = operation(node)
-        return bool(applied and applied[0] in {"-", "+"} and len(applied[1]) == 1 and is_literal(applied[1][0]))
+        signed = applied is not None and applied[0] in {"-", "+"} and len(applied[1]) == 1 and not nested
+        return signed and applied is not None and is_literal(applied[1][0], nested + 1)
     return kind.endswith("_literal") and kind not in _CONTAINERS
 
 
@@ -166,7 +154,7 @@ def is_kotlin(node: SgNode) -> bool:
     return node.get_root().root().kind() == "source_file"
 
 
-def _kotlin_call(node: SgNode) -> Call | None:
+def _kotlin_call(node: SgNode, nested: int = 0) -> Call | None:
     parts = code_in(node)
     if len(parts) != 2 or parts[1].kind() != "call_suffix":
         return None
@@ -182,10 +170,11 @@ def _kotlin_call(node: SgNode) -> Call | None:
             types = tuple(flat(one) for one in code_in(part))
         elif part.kind() == "annotated_lambda":
             block = next((one for one in code_in(part) if one.kind() == "lambda_literal"), None)
-    if callee.kind() == "call_expression" and (inner := _kotlin_call(callee)) and not inner.block:
+    again = _kotlin_call(callee, nested + 1) if callee.kind() == "call_expression" and nested < 2 else None
+    if again and not again.block:
         """`f(a) { }` over two lines."""
         return Call(
-            node, inner.name, inner.receiver, inner.arguments + tuple(arguments), inner.named, inner.types, block
+            node, again.name, again.receiver, again.arguments + tuple(arguments), again.named, again.types, block
         )
     receiver, name = member(callee)
     return Call(node, name, receiver, tuple(arguments), tuple(named), types, block)
@@ -214,54 +203,6 @@ def values_of(arguments: SgNode) -> tuple[list[SgNode], list[tuple[str, SgNode]]
         else:
             plain.append(parts[-1])
     return plain, named
-
-
-def annotations(declaration: SgNode) -> list[Annotation]:
-    modifiers = next((child for child in declaration.children() if child.kind() == "modifiers"), None)
-    if modifiers is None:
-        return []
-    return [read for child in modifiers.children() if (read := annotation_of(child))]
-
-
-def annotation_of(node: SgNode) -> Annotation | None:
-    kind = node.kind()
-    if kind == "marker_annotation" or (kind == "annotation" and node.field("name")):
-        name = node.field("name")
-        if name is None:
-            return None
-        arguments = node.field("arguments")
-        plain, named = _java_values(arguments) if arguments else ([], [])
-    elif kind == "annotation":
-        invoked = next((one for one in code_in(node) if one.kind() in {"constructor_invocation", "user_type"}), None)
-        if invoked is None:
-            return None
-        name, arguments = invoked, None
-        if invoked.kind() == "constructor_invocation":
-            parts = code_in(invoked)
-            name = parts[0] if parts else invoked
-            arguments = next((one for one in parts if one.kind() == "value_arguments"), None)
-        plain, named = values_of(arguments) if arguments else ([], [])
-    else:
-        return None
-    return Annotation(flat(name).split("<")[0].rpartition(".")[2].strip(), flat(node), tuple(plain), tuple(named))
-
-
-def _java_values(arguments: SgNode) -> tuple[list[SgNode], list[tuple[str, SgNode]]]:
-    plain: list[SgNode] = []
-    named: list[tuple[str, SgNode]] = []
-    for one in code_in(arguments):
-        parts = code_in(one)
-        if one.kind() == "element_value_pair" and len(parts) == 2:
-            named.append((parts[0].text(), parts[1]))
-        else:
-            plain.append(one)
-    return plain, named
-
-
-def words(declaration: SgNode) -> set[str]:
-    """Modifiers: private, static, abstract, override."""
-    modifiers = next((child for child in declaration.children() if child.kind() == "modifiers"), None)
-    return {flat(child) for child in modifiers.children() if "annotation" not in child.kind()} if modifiers else set()
 
 
 def name_of(declaration: SgNode) -> str:

@@ -8,18 +8,9 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.java import cases, mocks, running, words
+from untilproven.guard.languages.java.annotated import Annotation, annotations
 from untilproven.guard.languages.java.members import Member, Scope, providers
-from untilproven.guard.languages.java.syntax import (
-    Annotation,
-    Call,
-    annotations,
-    body_of,
-    calls_in,
-    code_in,
-    name_of,
-    statements,
-    type_named,
-)
+from untilproven.guard.languages.java.syntax import Call, body_of, calls_in, code_in, name_of, statements, type_named
 from untilproven.guard.languages.java.walking import walk
 from untilproven.guard.languages.syntax import Claim
 from untilproven.guard.languages.syntax import flat_text as flat

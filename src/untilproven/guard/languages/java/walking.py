@@ -8,6 +8,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Running, Strength
 from untilproven.guard.languages.java import words
+from untilproven.guard.languages.java.annotated import modifiers
 from untilproven.guard.languages.java.assertions import asserted
 from untilproven.guard.languages.java.conditions import claims, constant
 from untilproven.guard.languages.java.flow import ASSUMES, JUMPS, assumption, branches, ends, thrown_by
@@ -27,14 +28,13 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     unwrapped,
 )
-from untilproven.guard.languages.java.syntax import words as modifiers
 from untilproven.guard.languages.syntax import Claim
 from untilproven.guard.languages.syntax import flat_text as flat
 
 _LOOPS = frozenset({"for_statement", "enhanced_for_statement", "while_statement"})
 _EMPTY = re.compile(
     r"(?:(?:Collections\.)?empty(?:List|Set|Map|Array)|List\.of|Set\.of|Stream\.of|Arrays\.asList|listOf|setOf|mapOf|arrayOf"
-    r"|emptySequence|sequenceOf|Stream\.empty|intArrayOf)(?:<[^()]*>)?\(\)|new \w+\[0\]|new \w+\[\] ?\{ ?\}|new \w+<.*>\(\)"
+    r"|emptySequence|sequenceOf|Stream\.empty|intArrayOf)(?:<[^()]*>)?\(\)|new \w+(?:\[0\]|\[\] ?\{ ?\}|<.*>\(\))"
 )
 _NEVER_AWAITED = frozenset({"runAsync", "supplyAsync"})
 

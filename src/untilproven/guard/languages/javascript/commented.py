@@ -11,11 +11,20 @@ from untilproven.guard.languages.syntax import code_in_comments, is_broken
 _TEST = re.compile(r"^\s*[xf]?(?:it|test|describe|context|specify)(?:\.\w+)*(?:\(\s*[\"'`]|\.each)", re.MULTILINE)
 _ASSERTION = re.compile(r"^\s*(?:await |return )?(?:expect|assert(?:\.\w+)?|t\.\w+)\(", re.MULTILINE)
 _STATEMENTS = frozenset(
-    {"lexical_declaration", "variable_declaration", "if_statement", "for_statement", "for_in_statement", "try_statement"}
+    {
+        "lexical_declaration",
+        "variable_declaration",
+        "if_statement",
+        "for_statement",
+        "for_in_statement",
+        "try_statement",
+    }
     | {"return_statement", "function_declaration", "class_declaration", "import_statement", "export_statement"}
     | {"throw_statement", "while_statement", "switch_statement"}
 )
-_EXPRESSIONS = frozenset({"call_expression", "assignment_expression", "await_expression", "augmented_assignment_expression"})
+_EXPRESSIONS = frozenset(
+    {"call_expression", "assignment_expression", "await_expression", "augmented_assignment_expression"}
+)
 
 
 def commented(comments: tuple[SgNode, ...], path: str) -> Iterator[Commented]:

@@ -1,16 +1,57 @@
-"""Which tests and functions a file declares, and what they are called."""
+"""Which tests and functions a file declares."""
+
+from typing import NamedTuple
 
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Declaration
-from untilproven.guard.languages.javascript.nodes import arguments, string_of, written
+from untilproven.guard.languages.javascript.marks import Marks
+from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.openings import Opening
 from untilproven.guard.languages.javascript.survey import Survey
+from untilproven.guard.languages.syntax import Marked
 
-_ANONYMOUS = "default"
+
+class _Above(NamedTuple):
+    """What a declaration stands in."""
+
+    end: int
+    name: str
+    is_opening: bool
+    is_test: bool
+    marks: tuple[str, ...]
 
 
-def declarations(survey: Survey) -> tuple[Declaration, ...]:
+def declarations(survey: Survey, root: SgNode) -> tuple[Declaration, ...]:
+    marks = Marks(survey, root)
+    found: list[Declaration] = []
+    stack: list[_Above] = []
+    for start, end, node, opening in _in_order(survey):
+        while stack and stack[-1].end <= start:
+            stack.pop()
+        above = stack[-1] if stack else None
+        if opening is not None:
+            name = f"{above.name} > {opening.name}" if above is not None and above.is_opening else opening.name
+            around = above.marks if above is not None else marks.of_file
+            if opening.is_suite:
+                around = (*around, *marks.of_suite(opening))
+            else:
+                found.append(Marked(name, node, is_test=True, marks=(*around, *marks.of_test(opening))))
+            stack.append(_Above(end, name, is_opening=True, is_test=not opening.is_suite, marks=around))
+        elif not any(one.is_test for one in stack):
+            own = name_of(node, in_function=any(not one.is_opening for one in stack))
+            if own is None:
+                continue
+            name = own if above is None else f"{above.name}{' > ' if above.is_opening else '.'}{own}"
+            found.append(Declaration(name, node, is_test=False))
+            stack.append(
+                _Above(end, name, is_opening=False, is_test=False, marks=above.marks if above else marks.of_file)
+            )
+    return tuple(found)
+
+
+def _in_order(survey: Survey) -> list[tuple[int, int, SgNode, Opening | None]]:
+    """Openings and functions as they stand in the file; the function of an opening belongs to it."""
     items: list[tuple[int, int, SgNode, Opening | None]] = [
         (one.start, one.end, one.node, one) for one in survey.openings
     ]
@@ -19,105 +60,4 @@ def declarations(survey: Survey) -> tuple[Declaration, ...]:
         range_ = node.range()
         if range_.start.index not in given:
             items.append((range_.start.index, range_.end.index, node, None))
-    items.sort(key=lambda item: (item[0], -item[1]))
-    found: list[Declaration] = []
-    above: list[tuple[int, str, str]] = []  # where it ends, its name, what it is: suite, test, function, other
-    for start, end, node, opening in items:
-        while above and above[-1][0] <= start:
-            above.pop()
-        prefix = above[-1][1] if above else ""
-        inside = {what for _, _, what in above}
-        if opening is not None:
-            name = f"{prefix} > {opening.name}" if prefix and ("suite" in inside or "test" in inside) else opening.name
-            if not opening.is_suite:
-                found.append(Declaration(name, node, is_test=True))
-            above.append((end, name, "suite" if opening.is_suite else "test"))
-            continue
-        own = None if "test" in inside else name_of(node, in_function="function" in inside)
-        if own is None:
-            continue
-        link = "." if above and above[-1][2] == "function" else " > "
-        name = f"{prefix}{link}{own}" if prefix else own
-        found.append(Declaration(name, node, is_test=False))
-        above.append((end, name, "function"))
-    return tuple(found)
-
-
-def name_of(function: SgNode, *, in_function: bool = True) -> str | None:
-    """What a function is known by; None for a callback, which belongs to what it stands in."""
-    name = function.field("name")
-    kind = function.kind()
-    if kind in {"function_declaration", "generator_function_declaration"}:
-        return name.text() if name else _ANONYMOUS
-    if kind == "method_definition":
-        owner = _owner(function)
-        own = written(name) if name else _ANONYMOUS
-        return f"{owner}.{own}" if owner else own
-    return _by_place(function, in_function=in_function)
-
-
-def _by_place(function: SgNode, *, in_function: bool) -> str | None:
-    node, parent = function, function.parent()
-    while parent is not None and parent.kind() in {"parenthesized_expression", "as_expression", "satisfies_expression"}:
-        node, parent = parent, parent.parent()
-    if parent is None:
-        return None
-    kind = parent.kind()
-    if kind == "variable_declarator":
-        name = parent.field("name")
-        return name.text() if name and name.kind() == "identifier" else None
-    if kind == "assignment_expression":
-        left = parent.field("left")
-        return written(left) if left and node == parent.field("right") else None
-    if kind == "pair":
-        key, owner = parent.field("key"), _owner(parent)
-        own = key.text().strip("'\"") if key else None
-        return f"{owner}.{own}" if owner and own else own
-    if kind in {"public_field_definition", "field_definition"}:
-        name, owner = parent.field("name") or parent.field("property"), _owner(parent)
-        own = name.text() if name else None
-        return f"{owner}.{own}" if owner and own else own
-    if kind == "export_statement":
-        return _ANONYMOUS
-    if kind == "arguments":
-        return _by_call(parent, in_function=in_function)
-    return None
-
-
-def _by_call(arguments_: SgNode, *, in_function: bool) -> str | None:
-    """`const save = guarded(async () => ...)` is `save`; `app.get("/", (req, res) => ...)` is a function of its own."""
-    call = arguments_.parent()
-    above = call.parent() if call is not None else None
-    if call is None or above is None or call.kind() != "call_expression":
-        return None
-    if above.kind() == "variable_declarator" and (name := above.field("name")) and name.kind() == "identifier":
-        return name.text()
-    callee = call.field("function")
-    if in_function or above.kind() != "expression_statement" or callee is None or callee.kind() != "member_expression":
-        return None
-    first = next(iter(arguments(call)), None)
-    title = string_of(first) if first is not None else None
-    return f"{written(callee)}({title})" if title is not None else None
-
-
-def _owner(member: SgNode) -> str | None:
-    """The class, or the name of the object, that it is a member of."""
-    body = member.parent()
-    holder = body.parent() if body is not None else None
-    if body is None or holder is None:
-        return None
-    if body.kind() == "class_body" and (name := holder.field("name")):
-        return name.text()
-    place = holder.parent() if body.kind() == "class_body" else holder
-    if place is None:
-        return None
-    if place.kind() == "variable_declarator":
-        name = place.field("name")
-        return name.text() if name else None
-    if place.kind() == "assignment_expression":
-        left = place.field("left")
-        return written(left) if left else None
-    if place.kind() == "pair":
-        key = place.field("key")
-        return key.text().strip("'\"") if key else None
-    return _ANONYMOUS if place.kind() == "export_statement" else None
+    return sorted(items, key=lambda item: (item[0], -item[1]))

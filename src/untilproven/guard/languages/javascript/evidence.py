@@ -1,14 +1,16 @@
 """What a test really asserts: what is reached, and what is only written."""
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
-from untilproven.guard.languages.javascript.assertions import FAILING, Found, found_in
+from untilproven.guard.languages.javascript.assertions import Found, found_in
 from untilproven.guard.languages.javascript.comparing import compared
 from untilproven.guard.languages.javascript.handlers import is_swallowing, swallows
+from untilproven.guard.languages.javascript.leaving import DONE, EXIT, ends, fails, is_dropped
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
     Link,
@@ -24,17 +26,7 @@ from untilproven.guard.languages.javascript.nodes import (
 from untilproven.guard.languages.javascript.openings import opening
 from untilproven.guard.languages.javascript.scope import Scope
 
-_DONE = re.compile(r"_?(?:done|cb|callback|next|end|finish)")
 _LEAVING = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
-_EXIT = re.compile(r"process\.(?:exit|abort|reallyExit)\(|Deno\.exit\(|process\.kill\(process\.pid")
-_PROMISED = frozenset({"resolves", "rejects", "eventually", "rejected", "rejectedWith", "fulfilled", "doesNotReject"})
-_AWAITED = frozenset({"then", "catch", "finally", "notify", "end"})
-_ON_PAGE = re.compile(
-    r"toHave(?:Text|URL|Title|Count|Value|Attribute|Class|CSS|Screenshot)|toContainText|toMatchAriaSnapshot"
-    r"|toBe(?:Visible|Hidden|Enabled|Disabled|Checked|Attached|Editable|Focused|InViewport)"
-)
-_SENDING = frozenset({"request", "supertest"})
-_LITERAL = frozenset({"number", "string", "regex", "object", "array", "template_string"})
 
 
 class Evidence(NamedTuple):
@@ -57,7 +49,7 @@ class _Gathering:
     def __init__(self, function: SgNode, scope: Scope) -> None:
         self.scope = scope
         names = parameters(function)
-        self.done = names[0] if names and _DONE.fullmatch(names[0]) else None
+        self.done = names[0] if names and DONE.fullmatch(names[0]) else None
         self.is_plain = not names and not function.text().startswith(("async", "function*", "function *"))
         self.text = function.text()
         self.found: list[tuple[int, Found]] = []
@@ -86,34 +78,32 @@ class _Gathering:
 
     def visit(self, step: _Step) -> None:
         kind = step.node.kind()
-        if kind in {"call_expression", "member_expression"}:
-            self.visit_chain(step)
-        elif kind in FUNCTIONS:
+        if kind in FUNCTIONS:
             self.visit_function(step)
-        elif kind in {"statement_block", "switch_case", "switch_default", "program"}:
-            self.visit_block(step)
-        elif kind == "if_statement":
-            self.visit_if(step)
-        elif kind == "try_statement":
-            self.visit_try(step)
-        elif kind == "for_in_statement":
-            right = step.node.field("right")
-            is_empty = right is not None and right.text() == "[]"
-            self.push(step, step.node.named_children(), cause="never" if is_empty else step.cause, place="statement")
-        elif kind == "binary_expression" and (left := step.node.field("left")) and (right := step.node.field("right")):
-            sign, holds = step.node.field("operator"), truth(left)
-            never = sign is not None and (sign.text(), holds) in {("&&", False), ("||", True)}
-            self.push(step, [right], cause="never" if never else step.cause, place=step.place)
-            self.push(step, [left])
+        elif kind in _VISITS:
+            _VISITS[kind](self, step)
         elif kind == "expression_statement":
             self.push(step, step.node.named_children(), place="statement")
-        elif kind in {"await_expression", "return_statement", "parenthesized_expression", "sequence_expression"}:
-            place = step.place if kind[0] in {"p", "s"} else "awaited"
-            self.push(step, step.node.named_children(), place=place)
-        elif kind in {"identifier", "shorthand_property_identifier"}:
-            self.visit_name(step)
+        elif kind in {"await_expression", "return_statement"}:
+            self.push(step, step.node.named_children(), place="awaited")
+        elif kind in {"parenthesized_expression", "sequence_expression"}:
+            self.push(step, step.node.named_children(), place=step.place)
         elif kind != "comment":
             self.push(step, step.node.named_children())
+
+    def visit_loop(self, step: _Step) -> None:
+        right = step.node.field("right")
+        is_empty = right is not None and right.text() == "[]"
+        self.push(step, step.node.named_children(), cause="never" if is_empty else step.cause, place="statement")
+
+    def visit_two(self, step: _Step) -> None:
+        """`condition && expect(...)`."""
+        left, right, sign = (step.node.field(name) for name in ("left", "right", "operator"))
+        if left is None or right is None or sign is None:
+            return
+        never = (sign.text(), truth(left)) in {("&&", False), ("||", True)}
+        self.push(step, [right], cause="never" if never else step.cause, place=step.place)
+        self.push(step, [left])
 
     def visit_name(self, step: _Step) -> None:
         """A helper, or the end of the test, that is handed on to be called by somebody else."""
@@ -133,7 +123,7 @@ class _Gathering:
             steps.append(step._replace(node=statement, cause=step.cause if kind.startswith("function") else cause))
             if cause is None and kind in _LEAVING:
                 cause = written(statement) if kind == "return_statement" and not step.depth else "behind"
-            if cause is None and (said := _ends(statement)):
+            if cause is None and (said := ends(statement)):
                 cause = said
         self.stack.extend(reversed(steps))
 
@@ -158,7 +148,7 @@ class _Gathering:
         if last.kind() == "return_statement" and len(inside) == 1 and expression_of(last) is None and not step.depth:
             if self.early is None and step.node.field("alternative") is None:
                 self.early = (step.node.range().start.index, f"if {written(condition)} return")
-        elif _fails(last):
+        elif fails(last):
             claim = compared(condition, is_true=False)
             about, strength = (claim.about, claim.strength) if claim else (written(bare(condition)), Strength.SOMETHING)
             line = step.node.range().start.line + 1
@@ -184,30 +174,27 @@ class _Gathering:
         name = node.field("name") if node.kind().endswith("declaration") else None
         if above is not None and above.kind() == "variable_declarator":
             name = above.field("name")
-        if name is not None and name.kind() == "identifier":
-            if len(re.findall(rf"(?<![\w$]){re.escape(name.text())}(?![\w$])", self.text)) == 1:
-                cause = "never called"
+        if name is not None and name.kind() == "identifier" and self.is_named_once(name.text()):
+            cause = "never called"
         if (body := node.field("body")) is not None:
             self.stack.append(step._replace(node=body, cause=cause, depth=step.depth + 1, place="awaited"))
 
+    def is_named_once(self, name: str) -> bool:
+        return len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.text)) == 1
+
     def visit_chain(self, step: _Step) -> None:
         links = chain(step.node)
-        if not links:
+        if not links or (step.node.kind() == "call_expression" and opening(step.node) is not None):
             return
-        if step.node.kind() == "call_expression" and opening(step.node) is not None:
-            return
-        cause = step.cause
         silenced = next((at for at, link in enumerate(links) if is_swallowing(link)), 0)
-        if silenced:
-            cause = cause or "caught"
+        cause = step.cause or ("caught" if silenced else None)
         found = found_in(links, self.scope, is_statement=step.place != "value") or self.weak(step, links)
-        if found and cause is None and step.place == "statement" and _is_dropped(links):
+        if found and cause is None and step.place == "statement" and is_dropped(links):
             cause = "not awaited"
         self.keep(step._replace(cause=cause), found)
-        if cause is None and step.place == "statement" and self.is_plain and not step.depth:
-            if any(link.name == "then" and link.args for link in links[1:]):
-                cause = "not awaited"
-        if cause is None and _EXIT.match(step.node.text()):
+        if cause is None and self.is_left_behind(step, links):
+            cause = "not awaited"
+        if cause is None and EXIT.match(step.node.text()):
             self.exits = self.exits or written(step.node)
         for at in range(len(links) - 1, -1, -1):
             if args := links[at].args:
@@ -215,6 +202,12 @@ class _Gathering:
         start = head(links)
         if start.kind() not in {"identifier", "this", "call_expression", "member_expression"}:
             self.push(step, [start], cause=cause)
+
+    def is_left_behind(self, step: _Step, links: list[Link]) -> bool:
+        """Whether a test is over before what is in `.then(...)` happens."""
+        if step.place != "statement" or not self.is_plain or step.depth:
+            return False
+        return any(link.name == "then" and link.args for link in links[1:])
 
     def weak(self, step: _Step, links: list[Link]) -> list[Found]:
         """Reaching the end, in a callback, is worth something where nothing else is asserted."""
@@ -237,51 +230,21 @@ class _Gathering:
                 self.lost.append(step.cause)
 
 
+_VISITS: dict[str, Callable[[_Gathering, _Step], None]] = {
+    "call_expression": _Gathering.visit_chain,
+    "member_expression": _Gathering.visit_chain,
+    "statement_block": _Gathering.visit_block,
+    "switch_case": _Gathering.visit_block,
+    "switch_default": _Gathering.visit_block,
+    "if_statement": _Gathering.visit_if,
+    "try_statement": _Gathering.visit_try,
+    "for_in_statement": _Gathering.visit_loop,
+    "binary_expression": _Gathering.visit_two,
+    "identifier": _Gathering.visit_name,
+    "shorthand_property_identifier": _Gathering.visit_name,
+}
+
+
 def gather(function: SgNode, scope: Scope) -> Evidence:
     """From the function of a test."""
     return _Gathering(function, scope).run()
-
-
-def _ends(statement: SgNode) -> str | None:
-    """What ends the whole run, or the test, as a statement: an exit, a certain return."""
-    if statement.kind() == "expression_statement":
-        text = statement.text()
-        if _EXIT.match(text):
-            return written(statement)
-        if re.match(r"(?:this|t|ctx|context)\.skip\(\)", text):
-            return f"return {written(statement)}"
-    if statement.kind() == "if_statement" and (condition := statement.field("condition")) and truth(condition):
-        inside = statements(statement.field("consequence"))
-        if inside and inside[-1].kind() == "return_statement":
-            return written(inside[-1])
-    return None
-
-
-def _fails(statement: SgNode) -> bool:
-    """Whether a statement does nothing but fail the test."""
-    if statement.kind() == "throw_statement":
-        thrown = expression_of(statement) or next(iter(statement.named_children()), None)
-        return thrown is not None and thrown.kind() in {"new_expression", "call_expression"}
-    called = expression_of(statement)
-    if called is None or bare(called).kind() != "call_expression":
-        return False
-    links = chain(called)
-    if links[-1].name in FAILING:
-        return True
-    args = links[-1].args or ()
-    return (
-        len(links) == 1 and bool(_DONE.fullmatch(links[0].name)) and bool(args) and args[0].kind() == "new_expression"
-    )
-
-
-def _is_dropped(links: list[Link]) -> bool:
-    """Whether an assertion is a promise that nobody waits for."""
-    names = {link.name for link in links}
-    if names & _AWAITED:
-        return False
-    if links[0].name in _SENDING and links[-1].name == "expect":
-        return all(argument.kind() in _LITERAL for argument in links[-1].args or ())
-    if names & _PROMISED and links[0].name in {"expect", "assert"}:
-        return True
-    is_on_page = links[0].name == "expect" and bool(_ON_PAGE.fullmatch(links[-1].name))
-    return is_on_page and "@playwright/test" in links[0].node.get_root().root().text()

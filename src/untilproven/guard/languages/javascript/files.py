@@ -8,18 +8,19 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Facts
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.javascript.commented import commented
-from untilproven.guard.languages.javascript.declarations import declarations, name_of
+from untilproven.guard.languages.javascript.declarations import declarations
 from untilproven.guard.languages.javascript.matchers import STRENGTHS
-from untilproven.guard.languages.javascript.nodes import FUNCTIONS, bare, chain, is_constant, string_of, written
+from untilproven.guard.languages.javascript.naming import name_of
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, arguments, bare, is_constant, string_of, written
 from untilproven.guard.languages.javascript.survey import Survey, is_at_top, survey
 from untilproven.guard.languages.javascript.tested import asked
+from untilproven.guard.languages.syntax import TODO, flat_text
 
 _SUPPRESSION = re.compile(
     r"eslint-disable|@ts-(?:ignore|nocheck|expect-error)|tslint:disable|(?:istanbul|c8|v8) ignore|biome-ignore"
     r"|jshint\s+ignore|\$Flow(?:FixMe|Ignore|ExpectedError)|@flow-ignore|oxlint-disable|deno-lint-ignore|NOSONAR"
     r"|[sS]tryker disable|standard-disable|@vitest-ignore|node:coverage (?:disable|ignore)"
 )
-_TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b|@todo\b")
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
 _RUNNERS = "it|test|describe|expect|assert|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
 _PATCHED = re.compile(
@@ -37,12 +38,12 @@ _GLOBAL_SETUP = re.compile(
 
 def facts(root: SgNode, path: str) -> Facts:
     found = survey(root)
-    remarks = [(comment, comment.text()) for comment in found.comments]
+    remarks = [flat_text(comment) for comment in found.comments]
     return Facts(
-        declarations=declarations(found),
-        suppressions=tuple(_collapsed(text) for _, text in remarks if _SUPPRESSION.search(text)),
-        todos=tuple(_collapsed(text) for _, text in remarks if _TODO.search(text)),
-        commented=tuple(commented(remarks, path)),
+        declarations=declarations(found, root),
+        suppressions=tuple(text for text in remarks if _SUPPRESSION.search(text)),
+        todos=tuple(text for text in remarks if TODO.search(text)),
+        commented=tuple(commented(found.comments, path)),
         hooks=tuple(dict.fromkeys(_hooks(found))),
         exits=tuple(_exits(found, is_loaded=kind_of(path) in {"test", "configuration"})),
         flags=tuple(_flags(found)),
@@ -58,10 +59,6 @@ def facts(root: SgNode, path: str) -> Facts:
     )
 
 
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _is_inside(node: SgNode) -> bool:
     """Whether it stands in a function that has a name."""
     return any(above.kind() in FUNCTIONS and name_of(above) is not None for above in node.ancestors())
@@ -70,21 +67,20 @@ def _is_inside(node: SgNode) -> bool:
 def _hooks(found: Survey) -> Iterator[str]:
     for node in found.assignments:
         left, right = node.field("left"), node.field("right")
-        if left is None or right is None:
+        target = left.text() if left is not None else ""
+        if right is None or not _PATCHED.fullmatch(target) or _HARMLESS.fullmatch(target) or is_constant(right):
             continue
-        target = written(left)
-        if _PATCHED.fullmatch(target) and not _HARMLESS.fullmatch(target) and not is_constant(right):
-            yield written(node) if right.kind() not in FUNCTIONS else target
+        yield written(node) if right.kind() not in FUNCTIONS else target
     for call in found.calls:
-        links = chain(call)
-        names = [link.name for link in links]
-        args = links[-1].args or ()
-        if names == ["expect", "extend"]:
-            yield from _redefined(args)
-        elif names == ["Object", "defineProperty"] and len(args) > 1 and _is_runners(args):
-            yield f"{args[0].text()}.{string_of(args[1])}"
-        elif names[0] == "process" and names[-1] in {"on", "once"} and args and "exitCode" in call.text():
-            yield written(links[-1].node)
+        callee = call.field("function")
+        args = arguments(call)
+        match callee.text() if callee is not None else "":
+            case "expect.extend":
+                yield from _redefined(args)
+            case "Object.defineProperty" if len(args) > 1 and _is_runners(args):
+                yield f"{args[0].text()}.{string_of(args[1])}"
+            case "process.on" | "process.once" if "exitCode" in call.text():
+                yield written(call)
     for node in found.functions:
         name = node.field("name")
         if name is not None and _GLOBAL_SETUP.fullmatch(name.text()):

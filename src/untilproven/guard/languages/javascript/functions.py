@@ -7,8 +7,8 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Declaration, Function, Handler
 from untilproven.guard.languages.javascript.answers import answers
-from untilproven.guard.languages.javascript.declarations import name_of
 from untilproven.guard.languages.javascript.handlers import handler_of, silenced
+from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
     Link,
@@ -214,7 +214,7 @@ def _stub(declaration: Declaration) -> str | None:
     if body is None or body.kind() != "statement_block":
         return None
     inside = statements(body)
-    remarks = " ".join(child.text() for child in body.named_children() if child.kind() == "comment")
+    remarks = " ".join(comment.text() for comment in body.find_all(kind="comment"))
     if not inside:
         if _EMPTY_BY_NAME.fullmatch(declaration.name) or (remarks and not _MISSING.search(remarks)):
             return None

@@ -39,16 +39,21 @@ def handler_of(clause: SgNode) -> Handler:
 
 def silenced(link: Link) -> Handler | None:
     """Of `.catch(...)`, `.then(..., ...)` and `.on("error", ...)`; None for any other call."""
-    args = link.args or ()
-    if link.name == "catch" and len(args) == 1:
-        handler = args[0]
-    elif link.name == "then" and len(args) == len(("done", "failed")):
-        handler = args[1]
-    elif link.name in {"on", "once"} and len(args) > 1 and args[0].text().strip("'\"") == "error":
-        handler = args[1]
-    else:
+    handler = _given(link)
+    if handler is None:
         return None
     return Handler("", is_broad=True, is_silent=_does_nothing(handler), line=link.node.range().end.line + 1)
+
+
+def _given(link: Link) -> SgNode | None:
+    match link.name, link.args:
+        case "catch", (handler,):
+            return handler
+        case "then", (_, handler):
+            return handler
+        case "on" | "once", (event, handler) if event.text().strip("'\"") == "error":
+            return handler
+    return None
 
 
 def is_swallowing(link: Link) -> bool:

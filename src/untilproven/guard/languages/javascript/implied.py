@@ -48,7 +48,7 @@ def implied(links: list[Link], whole: SgNode, scope: Scope) -> tuple[Strength, s
     last = calls[-1]
     if any(_QUERY.fullmatch(link.name) for link in links[:2]) or (links[0].name == "cy" and last.name == "contains"):
         return Strength.SOMETHING, written(whole)
-    if last.name in _ACTIONS and len(links) > 1:
+    if (last.name in _ACTIONS and len(links) > 1) or links[0].name in scope.own:
         return None
     if calls[0].name in scope.helpers or any(_HELPER.search(link.name) for link in calls):
         return Strength.PARTLY, written(last.args[0] if last.args else whole)

@@ -15,40 +15,45 @@ _SKIPPING = ("skip(", "fixme(", "pending(", "todo(")
 
 
 class Marks:
-    """Of one file; each suite is looked at once."""
+    """Of one file; what holds for many tests is looked at once."""
 
     def __init__(self, survey: Survey, root: SgNode) -> None:
-        self.survey = survey
-        self.of_file: tuple[str, ...] = ()
-        self.replaced = replaced(root) if survey.openings else ()
+        self._places: dict[int, tuple[str, ...]] = {}
+        self._replaced = replaced(root.get_root()) if survey.openings else ()
         text = root.text() if survey.openings else ""
-        self.is_skipping = any(word in text for word in _SKIPPING)
-        if survey.focused:
-            self.of_file += ("only", *(one.name for one in survey.focused))
-        if self.is_skipping:
+        self._is_skipping = any(word in text for word in _SKIPPING)
+        self.of_file: tuple[str, ...] = tuple(one.name for one in survey.focused)
+        if self._is_skipping:
             self.of_file += tuple(mark.reason or "" for mark in said_by_file(root.get_root()))
 
-    def of(self, one: Opening, above: list[Opening]) -> tuple[str, ...]:
-        """Of a test or a suite itself; `above` are those it stands in."""
-        found = list(_table(one)) if not one.is_suite else []
-        if one.is_suite:
-            callee = one.node.field("function")
-            if callee is not None and callee.text() not in _PLAIN:
-                found.extend((callee.text(), *_table(one)))
-            if one.options is not None:
-                found.append(one.options.text())
-            if self.is_skipping:
-                found.extend(mark.reason or "" for mark in said_by_suite(one))
-        found.extend(_place(one, above[-1] if above else None))
-        return tuple(found)
+    def of_suite(self, suite: Opening) -> tuple[str, ...]:
+        callee = suite.node.field("function")
+        found = [callee.text()] if callee is not None and callee.text() not in _PLAIN else []
+        if suite.options is not None:
+            found.append(suite.options.text())
+        if self._is_skipping:
+            found.extend(mark.reason or "" for mark in said_by_suite(suite))
+        return (*found, *_table(suite), *self._place(suite))
 
-    def replacing(self, one: Opening) -> tuple[str, ...]:
-        """What is replaced around a test, not in it."""
-        return tuple(
+    def of_test(self, test: Opening) -> tuple[str, ...]:
+        around = (
             target
-            for (first, last), start, target in self.replaced
-            if first <= one.start <= one.end <= last and not one.start <= start <= one.end
+            for (first, last), start, target in self._replaced
+            if first <= test.start <= test.end <= last and not test.start <= start <= test.end
         )
+        return (*around, *_table(test), *self._place(test))
+
+    def _place(self, one: Opening) -> tuple[str, ...]:
+        """The branches and loops around it, and what ends the block before it."""
+        statement = one.node.parent()
+        block = statement.parent() if statement is not None else None
+        if statement is None or block is None or block.kind() not in {"statement_block", "program"}:
+            return tuple(_upwards(one.node))
+        start = block.range().start.index
+        if start not in self._places:
+            self._places[start] = tuple(_upwards(statement))
+        end = end_of(block)
+        return (*self._places[start], end[1]) if end is not None and end[0] < one.start else self._places[start]
 
 
 def _table(one: Opening) -> Iterator[str]:
@@ -60,34 +65,28 @@ def _table(one: Opening) -> Iterator[str]:
                 yield table.text()
 
 
-def _place(one: Opening, above: Opening | None) -> Iterator[str]:
-    """The branches and loops between it and what it stands in, and what ends the block before it."""
-    node, block = one.node, one.node.parent()
-    outer = above.start if above is not None else -1
-    while block is not None and (kind := block.kind()) != "call_expression" or block is not None and _loop(block):
-        if kind in {"statement_block", "program"}:
-            end = end_of(block)
-            if end is not None and end[0] < one.start:
-                yield end[1]
-        elif kind == "if_statement":
-            condition = block.field("condition")
-            yield condition.text() if condition is not None and node == block.field("consequence") else "else"
+def _upwards(node: SgNode) -> Iterator[str]:
+    """Up to the suite that it stands in."""
+    while (above := node.parent()) is not None:
+        kind = above.kind()
+        if kind == "if_statement":
+            condition = above.field("condition")
+            yield condition.text() if condition is not None and node == above.field("consequence") else "else"
         elif kind in {"binary_expression", "ternary_expression"}:
-            first = block.field("left") or block.field("condition")
+            first = above.field("left") or above.field("condition")
             yield first.text() if first is not None else ""
-        elif kind == "for_in_statement" and (right := block.field("right")):
+        elif kind == "for_in_statement" and (right := above.field("right")):
             yield from _rows(right)
-        elif kind == "call_expression" and (receiver := _loop(block)):
+        elif kind == "call_expression":
+            receiver = _loop(above)
+            if receiver is None:
+                return
             yield from _rows(receiver)
-        node, block = block, block.parent()
-        if node.range().start.index <= outer:
-            return
+        node = above
 
 
 def _loop(call: SgNode) -> SgNode | None:
     """What `.forEach` is called on."""
-    if call.kind() != "call_expression":
-        return None
     links = chain(call)
     return links[-2].node if len(links) > 1 and links[-1].name in {"forEach", "map"} else None
 

@@ -36,8 +36,8 @@ calledBefore calledAfter callOrder calledWithMatch calledOnceWithMatch returned 
 regex regexp isAbove isBelow isAtLeast isAtMost isEmpty deepInclude nestedProperty nestedInclude ownInclude hasAllKeys
 hasAnyKeys containsAllKeys propertyVal deepPropertyVal deepProperty nestedPropertyVal hasOwnProperty startWith endWith
 has hasStrict emits increase increases decrease decreases change changes subset superset verifySteps propContains
-notInclude doesNotMatch notMatch notDeepInclude lacksKeys doesNotHaveAnyKeys doesNotHaveAllKeys notProperty stringIncludes
-arrayIncludes objectMatch
+notInclude doesNotMatch notMatch notDeepInclude lacksKeys doesNotHaveAnyKeys doesNotHaveAllKeys notProperty
+stringIncludes arrayIncludes objectMatch
 """
 _SOMETHING = """
 toBeTruthy toBeFalsy toBeDefined toBeNullable toBeInstanceOf toBeTypeOf toBeVisible toBeInTheDocument toBeAttached
@@ -62,7 +62,17 @@ ASSERTS = frozenset(STRENGTHS) - {"a", "an", "status", "type", "change", "has", 
 """Methods of `assert`, or of what a runner gives to a test."""
 
 RAISING = frozenset(
-    {"toThrow", "toThrowError", "toThrowMatching", "throw", "throws", "Throw", "throwError", "throwException", "rejects"}
+    {
+        "toThrow",
+        "toThrowError",
+        "toThrowMatching",
+        "throw",
+        "throws",
+        "Throw",
+        "throwError",
+        "throwException",
+        "rejects",
+    }
     | {"rejectedWith", "throwsAsync", "toThrowErrorMatchingSnapshot", "toThrowErrorMatchingInlineSnapshot", "rejected"}
     | {"raises", "rejectsWith"}
 )
@@ -82,7 +92,24 @@ SAYS = {
 """What a matcher compares with by its name alone."""
 
 CHAINED = frozenset(
-    {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "at", "of", "same", "but", "does", "still"}
+    {
+        "to",
+        "be",
+        "been",
+        "is",
+        "that",
+        "which",
+        "and",
+        "has",
+        "have",
+        "with",
+        "at",
+        "of",
+        "same",
+        "but",
+        "does",
+        "still",
+    }
     | {"also", "deep", "nested", "own", "ordered", "any", "all", "itself", "not", "resolves", "rejects", "eventually"}
     | {"should", "an", "a", "only", "it", "never"}
 )

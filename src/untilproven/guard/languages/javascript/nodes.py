@@ -7,7 +7,7 @@ from ast_grep_py import SgNode
 
 FUNCTIONS = frozenset(
     {"arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function"}
-    | {"generator_function_declaration", "function"}
+    | {"generator_function_declaration"}
 )
 _WRAPPERS = frozenset(
     {"parenthesized_expression", "await_expression", "non_null_expression", "as_expression", "satisfies_expression"}

@@ -19,6 +19,8 @@ from untilproven.guard.languages.javascript.nodes import (
 
 _SUITES = frozenset({"describe", "context", "suite", "xdescribe", "fdescribe", "xcontext", "fcontext", "ddescribe"})
 _TESTS = frozenset({"it", "test", "specify", "xit", "fit", "xtest", "xspecify", "fspecify", "iit", "ftest"})
+_RUNNERS = frozenset({"QUnit", "Deno", "tap", "t", "bun"})
+_OWN = _SUITES | _TESTS
 _FANCY = re.compile(
     r"(?:[xf]?(?P<s>describe|context|suite)|[xf]?(?:it|test|specify))[A-Z_$]\w*|\w+(?:(?P<z>Describe|Suite)|It|Test|_it|_test)"
 )
@@ -123,17 +125,16 @@ def opening(call: SgNode) -> Opening | None:
 def _base(links: list[Link]) -> tuple[bool, list[Link], bool] | None:
     """Whether it is a suite, the links from the runner's word on, and whether that word is the runner's own."""
     names = [link.name for link in links]
-    own = _SUITES | _TESTS
     at = 0
-    if names[0] not in own and len(names) > 1 and (names[1] in own or names[1] == "module") and links[0].args is None:
+    if names[0] not in _OWN and len(names) > 1 and (names[1] in _OWN or names[1] == "module") and links[0].args is None:
         if names[1] == "module" and names[0] != "QUnit":
             return None
         at = 1
     word, rest = names[at], names[at + 1 :]
     if any(name and name not in _WORDS for name in rest) or (rest and rest[-1] in _MAKING):
         return None
-    if word in own or word == "module":
-        return word in _SUITES or word == "module" or "describe" in rest, links[at:], True
+    if word in _OWN or word == "module":
+        return word in _SUITES or word == "module" or "describe" in rest, links[at:], at == 0 or names[0] in _RUNNERS
     if at == 0 and (found := _FANCY.fullmatch(word)):
         return bool(found["s"] or found["z"] or "describe" in rest), links, False
     return None

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
 
-from untilproven.guard.languages.javascript.declarations import name_of
+from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS, Link, chain, string_of, written
 from untilproven.guard.languages.javascript.openings import Opening
 from untilproven.guard.languages.javascript.survey import survey
@@ -20,14 +20,14 @@ def mocks(opening: Opening) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
             target
-            for scope, start, target in _all(opening.node.get_root())
+            for scope, start, target in replaced(opening.node.get_root())
             if opening.start <= start <= opening.end or scope[0] <= opening.start <= opening.end <= scope[1]
         )
     )
 
 
 @lru_cache(maxsize=16)
-def _all(root: SgRoot) -> tuple[tuple[tuple[int, int], int, str], ...]:
+def replaced(root: SgRoot) -> tuple[tuple[tuple[int, int], int, str], ...]:
     """The range that each holds for, where it stands, and what it replaces."""
     top = root.root()
     everything = survey(top)

@@ -26,9 +26,10 @@ from untilproven.guard.languages.javascript.survey import certain, survey
 _NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
 _SKIPPING = frozenset({"skip", "todo", "fixme", "fail", "pending"})
 _ABOUT_MACHINE = re.compile(
-    r"process\.(?:platform|version|versions|env|arch|stdout|release|features|getuid)|import\.meta\.env|os\.(?:platform|type|arch)"
-    r"|typeof \w+|\b(?:is)?(?:[wW]in(?:dows|32)?|[mM]ac(?:OS)?|[lL]inux|CI|[bB]rowser(?:Name)?|[nN]ode(?:Version)?|Bun|Deno)\b"
-    r"|semver|[sS]upport|globalThis|\bglobal\b|navigator|\b(?:has|isIn)[A-Z]|navigator|[aA]vailable|headless|isMobile"
+    r"process\.(?:platform|version|versions|env|arch|stdout|release|features|getuid)|import\.meta\.env|typeof \w+"
+    r"|semver|os\.(?:platform|type|arch)|\b(?:is)?(?:[wW]in(?:dows|32)?|[mM]ac(?:OS)?|[lL]inux|CI|Bun|Deno)\b"
+    r"|[nN]ode[mM](?:aj|in)or|\b(?:is)?(?:[bB]rowser(?:Name)?|[nN]ode(?:Version)?)\b|[sS]upport|globalThis|\bglobal\b|navigator|[aA]vailable"
+    r"|\b(?:has|isIn)[A-Z]|headless|isMobile|[vV]ersion"
 )
 
 
@@ -39,8 +40,8 @@ class Mark(NamedTuple):
 
 def running(test: Opening, around: tuple[Opening, ...]) -> Mark:
     """The least of everything that is said of it; `around` are the suites that it stands in."""
-    marks = [*_on(test), *_above(test.node), *_focus(test, around), *_of_file(test.node.get_root())]
-    marks.extend(mark for suite in around for mark in _of_suite(suite))
+    marks = [*_on(test), *_above(test.node), *_focus(test, around), *said_by_file(test.node.get_root())]
+    marks.extend(mark for suite in around for mark in said_by_suite(suite))
     if test.function is not None:
         marks.extend(first_things(test.function))
     return min(marks, key=lambda mark: mark.running, default=Mark(Running.ALWAYS))
@@ -101,14 +102,14 @@ def _above(node: SgNode) -> Iterator[Mark]:
                 runs_if = kind == "binary_expression" or node == above.field("consequence")
                 yield _when(first, known, if_true=not runs_if)
         elif kind in {"statement_block", "program"}:
-            end = _end_of(above)
+            end = end_of(above)
             if end is not None and end[0] < node.range().start.index:
                 yield Mark(Running.NEVER, f"behind {end[1]}")
         node = above
 
 
 @lru_cache(maxsize=256)
-def _end_of(block: SgNode) -> tuple[int, str] | None:
+def end_of(block: SgNode) -> tuple[int, str] | None:
     """The statement that a block ends with before its end: where, and how it is written."""
     for child in block.named_children():
         if child.kind() in {"return_statement", "throw_statement"}:
@@ -117,7 +118,7 @@ def _end_of(block: SgNode) -> tuple[int, str] | None:
 
 
 @lru_cache(maxsize=256)
-def _of_suite(suite: Opening) -> tuple[Mark, ...]:
+def said_by_suite(suite: Opening) -> tuple[Mark, ...]:
     """What is said of a suite, and what it does to its tests: `this.skip()` in it or in a hook of it."""
     if not suite.is_suite or suite.function is None:
         return tuple(_on(suite))
@@ -125,7 +126,7 @@ def _of_suite(suite: Opening) -> tuple[Mark, ...]:
 
 
 @lru_cache(maxsize=16)
-def _of_file(root: SgRoot) -> tuple[Mark, ...]:
+def said_by_file(root: SgRoot) -> tuple[Mark, ...]:
     return tuple(_among(statements(root.root())))
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 import msgspec
 from ast_grep_py import Config, SgNode, SgRoot
 
-from untilproven.guard.languages.javascript.declarations import name_of
+from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
     Link,
@@ -48,6 +48,8 @@ class Scope(msgspec.Struct, frozen=True):
     """Functions that were replaced, and what they were told to answer."""
     helpers: frozenset[str]
     """Functions of the file that assert something."""
+    own: frozenset[str]
+    """Functions declared in the test, which are looked into."""
 
 
 def scope_of(test: Opening, function: SgNode) -> Scope:
@@ -61,7 +63,18 @@ def scope_of(test: Opening, function: SgNode) -> Scope:
         else:
             rigged[name] = rigged.get(name, frozenset()) | {answer}
     givers = frozenset({"t", *parameters(function)[:1]})
-    return Scope(givers, frozenset(fixed), rigged, _helpers(test.node.get_root()))
+    own = frozenset(name for start, name in _functions(test.node.get_root()) if test.start <= start <= test.end)
+    return Scope(givers, frozenset(fixed), rigged, _helpers(test.node.get_root()), own)
+
+
+@lru_cache(maxsize=16)
+def _functions(root: SgRoot) -> tuple[tuple[int, str], ...]:
+    """Where each function of the file begins, and its name."""
+    return tuple(
+        (function.range().start.index, name)
+        for function in survey(root.root()).functions
+        if (name := name_of(function)) is not None
+    )
 
 
 @lru_cache(maxsize=16)
@@ -82,12 +95,12 @@ def _certain(root: SgRoot) -> tuple[tuple[int, str, str | None], ...]:
     """Of a file: where, the name, and the answer if it is a function that was told one."""
     found: list[tuple[int, str, str | None]] = []
     for node in root.root().find_all(_RULE):
+        start = node.range().start.index
         if node.kind() == "variable_declarator":
-            told = (name, None) if (name := _fixed(node)) is not None else None
-        else:
-            told = _told(node)
-        if told is not None:
-            found.append((node.range().start.index, *told))
+            if (name := _fixed(node)) is not None:
+                found.append((start, name, None))
+        elif (told := _told(node)) is not None:
+            found.append((start, *told))
     return tuple(found)
 
 

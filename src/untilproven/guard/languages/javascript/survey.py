@@ -43,10 +43,11 @@ _BINDINGS: Rule = {
     "has": {"field": "value", "any": [{"kind": "true"}, {"kind": "false"}, {"kind": "object"}, {"kind": "array"}]},
 }
 _ASSIGNMENTS: Rule = {"kind": "assignment_expression", "has": {"field": "left", "kind": "member_expression"}}
+_FUNCTIONS: list[Rule] = [{"kind": kind} for kind in sorted(FUNCTIONS)]
 _RULE: Config = {
     "rule": {
         "any": [
-            *({"kind": kind} for kind in sorted(FUNCTIONS - {"function"})),
+            *_FUNCTIONS,
             {"kind": "comment"},
             CANDIDATES,
             _CALLS,

@@ -8,8 +8,8 @@ from untilproven.guard.languages.javascript.evidence import Evidence, gather
 from untilproven.guard.languages.javascript.limits import retries, timeout
 from untilproven.guard.languages.javascript.openings import opening
 from untilproven.guard.languages.javascript.replacing import mocks
-from untilproven.guard.languages.javascript.scope import scope_of
 from untilproven.guard.languages.javascript.running import running
+from untilproven.guard.languages.javascript.scope import scope_of
 from untilproven.guard.languages.javascript.survey import survey
 
 

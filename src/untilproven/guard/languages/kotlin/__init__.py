@@ -7,7 +7,7 @@ from untilproven.guard.facts import Declaration, Facts, Running, Test
 from untilproven.guard.languages.java.comments import Said
 from untilproven.guard.languages.java.files import asked_outside, exits, flags, hooks
 from untilproven.guard.languages.java.functions import function
-from untilproven.guard.languages.java.members import members, scopes
+from untilproven.guard.languages.java.members import in_order, members, scopes
 from untilproven.guard.languages.java.syntax import body_of, code_in
 from untilproven.guard.languages.java.tests import inside
 from untilproven.guard.languages.java.tests import test as test_in_class
@@ -24,10 +24,10 @@ def facts(root: SgNode, path: str) -> Facts:  # noqa: ARG001 - what every langua
     )
     declared = [*members(every, imports), *(one for scope in every for one in examples(scope))]
     return Facts(
-        declarations=tuple(declared),
+        declarations=in_order(declared),
         suppressions=tuple(said.suppressions),
         todos=tuple(said.todos),
-        commented=tuple(said.commented()),
+        commented=said.commented(),
         hooks=tuple(hooks(every)),
         exits=tuple(exits(root)),
         flags=tuple(flags(every)),
@@ -41,7 +41,7 @@ def test(declaration: Declaration) -> Test:
     told = declaration.told
     body = body_of(told.block)
     found = inside(body, [], declaration.scope, told.name) if body else Test(Running.ALWAYS, ())
-    changes = {"retries": retries(told), "timeout": timeout(told) or found.timeout}
+    found = msgspec.structs.replace(found, retries=retries(told), timeout=timeout(told) or found.timeout)
     if declaration.running < found.running:
-        changes |= {"running": declaration.running, "reason": declaration.reason}
-    return msgspec.structs.replace(found, **changes)
+        found = msgspec.structs.replace(found, running=declaration.running, reason=declaration.reason)
+    return found

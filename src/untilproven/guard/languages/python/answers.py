@@ -165,11 +165,14 @@ def _inputs(condition: SgNode, parameters: set[str], depth: int = 0) -> Iterator
             for found in each:
                 yield from found
     elif condition.kind() == "comparison_operator" and len(pairs := operators(condition)) == 1:
-        left, sign_text, right = pairs[0]
-        if sign_text == "==":
-            for one, other in ((left, right), (right, left)):
-                if _concerns(one, parameters) and _is_literal(other):
-                    yield written(other)
-                    return
-        elif sign_text == "in" and _concerns(left, parameters) and right.kind() in {"tuple", "list", "set"}:
-            yield from (written(part) for part in parts(right) if _is_literal(part))
+        yield from _compared(*pairs[0], parameters)
+
+
+def _compared(left: SgNode, sign: str, right: SgNode, parameters: set[str]) -> Iterator[str]:
+    if sign == "==":
+        for one, other in ((left, right), (right, left)):
+            if _concerns(one, parameters) and _is_literal(other):
+                yield written(other)
+                return
+    elif sign == "in" and _concerns(left, parameters) and right.kind() in {"tuple", "list", "set"}:
+        yield from (written(part) for part in parts(right) if _is_literal(part))

@@ -48,6 +48,7 @@ _HELPER = re.compile(
     r"|(?<=[a-z])(?:Assert|Check|Verify|Expect)(?:[A-Z_]|$)"
 )
 _NO_HELPER = re.compile(r"subprocess\.|check_output$|check_call$|(?:^|\.)check_box|expected?_calls?$")
+_ASSERTS = re.compile(r"_*assert|eq_$|compare$")
 _LONGEST = 400
 
 
@@ -57,7 +58,7 @@ def asserted(call: Call, names: Names, *, alone: bool) -> Iterator[Assertion]:
         yield claim.asserted(call.node, written(call.node) if node == call.node else f"{call.name}({written(node)})")
 
 
-def _claims(call: Call, names: Names, *, alone: bool) -> Iterator[tuple[SgNode, Claim]]:  # noqa: C901 -- a table of styles
+def _claims(call: Call, names: Names, *, alone: bool) -> Iterator[tuple[SgNode, Claim]]:
     short = call.name.replace("_", "").lower()
     first = call.argument(0, "first")
     if _ERRORS.fullmatch(short):
@@ -71,10 +72,10 @@ def _claims(call: Call, names: Names, *, alone: bool) -> Iterator[tuple[SgNode, 
         yield call.node, Claim(written(call.receiver or call.node), Strength.PARTLY, _arguments(call))
     elif chained := _chained(call):
         yield call.node, chained
-    elif (short.startswith("assert") and "Assert" not in call.name[:7]) or short in {"eq", "compare"}:
+    elif call.path not in names.inner and _ASSERTS.match(call.name):
         if short not in {"eq", "compare"} or alone:
             yield call.node, _unittest(call, short, names)
-    elif alone and (is_helper(call) or call.path in names.helpers):
+    elif alone and call.path not in names.inner and (is_helper(call) or call.path in names.helpers):
         yield call.node, Claim(written(first or call.node), Strength.PARTLY)
 
 

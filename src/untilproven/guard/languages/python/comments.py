@@ -12,18 +12,20 @@ from untilproven.guard.languages.syntax import flat, is_broken, line_of, parsed
 
 _SUPPRESSION = re.compile(
     r"#\s*(?:noqa\b(?::\s*[\w, ]+)?|type:\s*ignore(?:\[[^\]]*\])?|pylint:\s*(?:disable|skip-file)[\w=, -]*"
-    r"|(?:based)?pyright:\s*(?:ignore(?:\[[^\]]*\])?|basic|report\w+\s*=\s*\w+)|mypy:\s*(?:ignore-errors|disable-error-code|allow)[^#]*"
-    r"|(?:ruff|flake8):\s*noqa(?::\s*[\w, ]+)?|ruff:\s*(?:ignore|disable)[^#]*|pragma:\s*no\s*(?:cover|branch|mutate)|nosec\b[ \w,:]*"
-    r"|pyre-(?:ignore|fixme|unsafe)(?:\[[^\]]*\])?|pytype:\s*\w[\w=, -]*|ty:\s*ignore(?:\[[^\]]*\])?|NOSONAR\b|lgtm\b[^#]*"
+    r"|(?:based)?pyright:\s*(?:ignore(?:\[[^\]]*\])?|basic|report\w+\s*=\s*\w+)"
+    r"|mypy:\s*(?:ignore-errors|disable-error-code|allow)[^#]*|(?:ruff|flake8):\s*noqa(?::\s*[\w, ]+)?"
+    r"|ruff:\s*(?:ignore|disable)[^#]*|pragma:\s*no\s*(?:cover|branch|mutate)|nosec\b[ \w,:]*|NOSONAR\b|lgtm\b[^#]*"
+    r"|pyre-(?:ignore|fixme|unsafe)(?:\[[^\]]*\])?|pytype:\s*\w[\w=, -]*|ty:\s*ignore(?:\[[^\]]*\])?"
     r"|nopep8\b|noinspection\s+\w+|codespell:\s*ignore)",
     re.IGNORECASE,
 )
 _TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b")
 _LIKE_CODE = re.compile(
-    r"\s*(?:(?:async\s+)?def\s+\w+\(|class\s+\w+[(:]|@\w|assert\s+\S|import\s+\w|from\s+[\w.]+\s+import\s|with\s.+:$|for\s.+\sin\s.+:$"
-    r"|(?:if|elif|while)\s.+:$|(?:try|else):$|return\s+\S|raise\s+\w|await\s+\w|[\w.]+\(.*|[\w.\[\]\"', ]+(?::\s*[\w.\[\]]+)?\s*[-+*/|]?=\s*\S)"
+    r"(?:async )?def \w+\(|class \w+[(:]|@\w|assert \S|import \w|from [\w.]+ import |(?:with|if|elif|while) [^:]+:"
+    r"|for .{1,80} in [^:]+:|(?:try|else):|return \S|raise \w|await \w|[\w.]+\(|[\w.\[\]\"', ]{1,80}(?:: ?[\w.\[\]]+ ?)?[-+*/|]?= ?\S"
 )
 _HEADER = re.compile(r"\s*(?:async\s+)?(?:def|class)\s+[tT]est\w*")
+_LONGEST = 200
 _MOST_LINES = 400
 _MOST_TRIES = 4
 
@@ -69,15 +71,18 @@ def _blocks(comments: list[SgNode]) -> Iterator[tuple[int, list[str]]]:
             if block:
                 yield first + 1, block
             block, first, column = [], start.line, start.column
-        text = comment.text().rstrip()
-        block.append(text[1:] if text.startswith("#") else text)
+        block.append(comment.text().rstrip().removeprefix("#"))
     if block:
         yield first + 1, block
 
 
 def _code_in(line: int, lines: list[str]) -> Iterator[Commented]:
     """Prose before and after the code is left out."""
-    like = [at for at, text in enumerate(lines[:_MOST_LINES]) if _LIKE_CODE.match(text) and not _is_prose(text)]
+    like = [
+        at
+        for at, text in enumerate(lines[:_MOST_LINES])
+        if _LIKE_CODE.match(text.strip()[:_LONGEST]) and not _is_prose(text)
+    ]
     tries = 0
     after = 0
     for start in like:

@@ -78,8 +78,9 @@ def _asked(call: Call, holds: bool) -> Claim:
     if _LOOKS.fullmatch(call.name):
         if call.path.startswith("re.") and second and first:
             return Claim(written(second), Strength.PARTLY, written(first))
-        about = call.receiver or first
-        return Claim(written(about or call.node), Strength.PARTLY, written(first) if first and call.receiver else None)
+        return Claim(
+            written(call.receiver or call.node), Strength.PARTLY, written(first) if first and call.receiver else None
+        )
     return Claim(written(call.node), Strength.SOMETHING)
 
 

@@ -68,7 +68,7 @@ def _assertion(example: Example) -> Assertion:
         found = _ERROR.match(example.wanted.splitlines()[-1])
         error, message = (found["name"], found["message"]) if found else ("", None)
     strength = Strength.EXACTLY
-    if wanted in {source, "..."} and error is None:
+    if wanted == source:
         strength = Strength.NOTHING
     elif "+ELLIPSIS" in example.options and "..." in wanted:
         strength = Strength.PARTLY

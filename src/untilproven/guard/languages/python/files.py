@@ -94,7 +94,7 @@ def _is_success(node: SgNode) -> bool:
     if call.path == "pytest.exit":
         code = call.named.get("returncode") or (call.positional[1] if len(call.positional) > 1 else None)
         return code is not None and value(code, {}) == 0
-    return not call.positional or value(call.positional[0], {}) in (0, None, True)
+    return not call.positional or value(call.positional[0], {}) in (0, None)
 
 
 def _is_script(node: SgNode) -> bool:

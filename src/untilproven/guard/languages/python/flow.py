@@ -219,13 +219,16 @@ def _never_called(function: SgNode) -> set[str]:
     inner = [node for node in definition(function).find_all(kind="function_definition") if node != definition(function)]
     if not inner:
         return set()
-    uses = definition(function).find_all(kind="identifier")
+    uses: dict[str, list[SgNode]] = {name_of(node): [] for node in inner}
+    for use in definition(function).find_all(kind="identifier"):
+        if use.text() in uses:
+            uses[use.text()].append(use)
     unused = set()
     for node in inner:
         name, around = name_of(node), node.parent()
         if around is None or around.kind() == "decorated_definition" or _is_method(node):
             continue
-        named = [use for use in uses if use.text() == name and use.parent() != node]
+        named = [use for use in uses[name] if use.parent() != node]
         is_async = any(child.kind() == "async" for child in node.children())
         if all(is_async and _is_thrown_away(use) for use in named):
             unused.add(name)

@@ -84,6 +84,7 @@ _PATCHING: list[Rule] = [
     {"kind": "assignment"},
     {"kind": "call", "regex": r"^(?:setattr|sys\.settrace|sys\.setprofile|threading\.settrace|sys\.addaudithook)\("},
 ]
+_LONGEST = 400
 _SHADOWED = frozenset({"AssertionError", "__debug__"})
 
 
@@ -125,7 +126,7 @@ def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:
     for statement in of_kinds(function, "expression_statement", "delete_statement"):
         inside = expression(statement)
         text = "" if inside and inside.kind() == "string" else written(statement)
-        if pattern.search(text):
+        if pattern.search(text[:_LONGEST]):
             yield text
 
 
@@ -142,7 +143,7 @@ def _of_name(statement: SgNode) -> Iterator[str]:
 
 
 def _patches(root: SgNode) -> Iterator[str]:
-    """Of what tests are judged with."""
+    """What tests are judged with, replaced."""
     text = root.text()
     if not any(hint in text for hint in _HINTS):
         return

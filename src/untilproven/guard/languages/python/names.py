@@ -13,6 +13,7 @@ from untilproven.guard.languages.python.nodes import (
     call_of,
     definition,
     dotted,
+    name_of,
     of_kinds,
     parts,
     with_items,
@@ -36,6 +37,8 @@ class Names(NamedTuple):
     """What mocks of the test were told to be: `load()` and `"x"` after `load.return_value = "x"`."""
     helpers: frozenset[str] = frozenset()
     """What the file calls to assert for it: `common_test`, `self.run_case`."""
+    inner: frozenset[str] = frozenset()
+    """Functions of the test itself, whose assertions are its own."""
 
     def plain(self, text: str) -> str:
         return self.aliases.get(text, text)
@@ -76,6 +79,7 @@ def names_in(function: SgNode) -> Names:
         {name: said for name, said in constants.items() if said is not UNKNOWN and _stays(name, said, node)},
         {name: other for name, other in aliases.items() if name in once and bound[other] <= 1},
         _answers(told, mocks),
+        inner=frozenset(name_of(one) for one in node.find_all(kind="function_definition")),
     )
 
 

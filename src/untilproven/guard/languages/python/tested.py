@@ -13,12 +13,14 @@ _HINTS = (
 )
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "py.test", "hypothesis"})
 _VARIABLE = re.compile(
-    r"PYTEST_(?:CURRENT_TEST|VERSION|RUNNING|XDIST_\w+)|CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|TESTING|IS_TESTING|IS_TEST|TEST_MODE|UNDER_TEST"
-    r"|TEST_ENV|RUNNING_TESTS?|IN_TESTS?|UNIT_TEST\w*|TOX_ENV_NAME|\w+_TESTING|TEST|CONTINUOUS_INTEGRATION"
+    r"PYTEST_(?:CURRENT_TEST|VERSION|RUNNING|XDIST_\w+)|CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI"
+    r"|JENKINS_URL|TESTING|IS_TESTING|IS_TEST|TEST_MODE|UNDER_TEST|TEST_ENV|RUNNING_TESTS?|IN_TESTS?|UNIT_TEST\w*|TOX_ENV_NAME|\w+_TESTING|TEST|CONTINUOUS_INTEGRATION"
 )
 _STAGE = re.compile(r"(?:\w+_)?(?:ENV|ENVIRONMENT|MODE|STAGE)")
-_NAMED = r"(?i)(?:^|\._*)_*(?:is_?(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|called_from_test)$"
-_NAME = re.compile(_NAMED)
+_NAME = re.compile(
+    r"(?:^|\.)_*(?:is_?(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|called_from_test)$",
+    re.IGNORECASE,
+)
 _FRAMES = re.compile(r"(?:inspect\.(?:stack|currentframe|getouterframes)|sys\._getframe|traceback\.extract_stack)\(")
 _TEST_WORD = re.compile(r"""["'][^"'\s]*(?:py)?test""", re.IGNORECASE)
 _SEEN: list[Rule] = [

@@ -73,12 +73,14 @@ def _silences(mark: str) -> bool:
 
 
 def _is_code(text: str) -> bool:
+    if text.startswith("   "):  # an example in a text
+        return False
     root = parsed(f"fn _f() {{\n{text}\n}}", "rust")
     if is_broken(root) or len(root.named_children()) != 1:
         return False
     body = root.named_children()[0].field("body")
     inner = [one for one in body.named_children() if not one.kind().endswith("comment")] if body is not None else []
-    return bool(inner) and all(_is_statement(one) for one in inner)
+    return inner[-1:] != [] and inner[-1].kind() != "attribute_item" and all(_is_statement(one) for one in inner)
 
 
 def _is_statement(node: SgNode) -> bool:

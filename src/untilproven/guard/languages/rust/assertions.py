@@ -25,12 +25,14 @@ from untilproven.guard.languages.syntax import Claim, flat_text, number_in
 _FAILING = frozenset({"panic", "unreachable", "fail", "bail"})
 _NEAR = re.compile(r"(?:relative|abs_diff|ulps|approx|float|f64|f32)\w*_eq$|_near$|_close$|approx_eq")
 _ASSERTING = re.compile(
-    r"(?:^|_)(?:assert|check|verify|ensure)(?:_|$)|^(?:expect|must|prop_assert|eqnice)|^(?:eq|same)_?nice$"
+    r"(?:^|_)(?:assert|check|verify|ensure)(?:_|$)|^(?:expect_(?!file)|must|prop_assert|eqnice)|^(?:eq|same)_?nice$"
 )
 _HELPING = re.compile(
-    r"^(?:assert|check|verify|expect_|ensure|must_|should_|compare_|test_|run_test|do_test|round_?trip)"
+    r"^(?:assert|check|verify|expect_|ensure|must_|should_|compare_|test(?:_|$)|run_test|do_test|round_?trip)|_(?:test|helper|inner|check|case)$"
 )
-_HELPING_METHODS = re.compile(r"^(?:assert|check_|verify|expect_(?!err$)|ensure_|should_)|^(?:compile_fail|pass|test|run_test)$")
+_HELPING_METHODS = re.compile(
+    r"^(?:assert|check_|verify|expect_(?!err$)|ensure_|should_)|^(?:compile_fail|pass|test|run_test)$"
+)
 _SOMETHING = re.compile(r"_(?:ok|some|ready|send|sync|static|unpin)$|_(?:impl|obj_safe|trait)\w*$")
 _PATTERNS = re.compile(r"matches$|^let_assert$|_let$")
 
@@ -174,6 +176,8 @@ def _of_call(node: SgNode) -> Iterator[Claim]:
     last = re.sub(r"::<.*", "", flat_text(function)).rsplit("::", 1)[-1] if function is not None else ""
     if _HELPING.search(last):
         yield Claim(", ".join(one.text() for one in given), Strength.PARTLY)
+    elif not given and re.match(r"_?(?:is|require|assert)(?:_|$)", last) and "::<" in flat_text(node):
+        yield Claim(flat_text(node), Strength.SOMETHING)
 
 
 def _of_if(node: SgNode, spent: set[int]) -> list[Assertion]:

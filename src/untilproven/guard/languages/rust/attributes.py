@@ -50,7 +50,7 @@ def _conditional(attribute: Attribute) -> Iterator[Attribute]:
     """Of `cfg_attr(all(), ignore)`: those whose condition always holds."""
     if attribute.name != "cfg_attr":
         return
-    condition, *rest = split(attribute.value)
+    condition, *rest = split(attribute.value) or [""]
     if _how_often(condition) is Running.ALWAYS:
         yield from (one for part in rest if (one := read(f"#[{part}]")) is not None)
 
@@ -84,7 +84,7 @@ def running(marks: Iterable[str]) -> Verdict:
         elif attribute.name == "cfg":
             verdicts.append((_how_often(attribute.value), attribute.text))
         elif attribute.name == "cfg_attr":
-            condition, *rest = split(attribute.value)
+            condition, *rest = split(attribute.value) or [""]
             if any(re.match(r"(?:\w+::)*ignore\b", part) for part in rest):
                 often = _how_often(condition)
                 verdicts.append((Running(Running.ALWAYS - often), attribute.text))

@@ -110,10 +110,12 @@ def _stub(body: SgNode | None) -> str | None:
 
 def asks_if_tested(node: SgNode) -> Iterator[str]:
     """Also an attribute on a statement, which is there in one kind of build only."""
-    if _ASKS.search(node.text()):
-        for one in node.find_all(of_kinds("macro_invocation", "call_expression", "if_expression")):
-            if one.kind() != "if_expression" and _ASKS.match(flat_text(one).removeprefix("std::")):
-                yield flat_text(one)
+    seen: set[int] = set()
+    for one in node.find_all(of_kinds("macro_invocation", "call_expression")) if _ASKS.search(node.text()) else ():
+        at = one.range().start.index
+        if at not in seen and _ASKS.match(flat_text(one).removeprefix("std::")):
+            seen.add(at)
+            yield flat_text(one)
     for one in node.find_all(kind="attribute_item") if "cfg(" in node.text() else ():
         if re.match(r"#\[\s*cfg\((?:test|.*\bnot\s*\(\s*test\s*\).*)\)\s*\]$", flat_text(one)) and _is_on_statement(
             one

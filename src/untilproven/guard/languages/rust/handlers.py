@@ -15,10 +15,13 @@ _NOTHING = re.compile(r"\{ ?\}|\(\)|None|Ok\(\(\)\)|Ok\(None\)|continue|return|r
 _TO_NOBODY = frozenset(
     {"send", "try_send", "set", "join", "lock", "flush", "wake", "notify", "take", "insert", "replace"}
 )
+_CERTAIN = frozenset({"unwrap", "expect", "black_box", "from_raw", "spawn", "drop", "swap"})
 _CLEANING = frozenset({"kill", "remove_file", "remove_dir_all", "shutdown", "close", "wait", "unlock", "abort"})
 
 
 def handlers(node: SgNode) -> Iterator[Handler]:
+    named = node.field("name")
+    in_drop = named is not None and named.text() == "drop"  # which has nobody to tell
     for one in node.find_all(of_kinds("match_arm", "if_expression", "let_declaration", "expression_statement")):
         kind = one.kind()
         if kind == "match_arm":
@@ -28,7 +31,7 @@ def handlers(node: SgNode) -> Iterator[Handler]:
             found = re.match(r"let Err\((.*?)\) = ", flat_text(condition)) if condition is not None else None
             if found:
                 yield _handler(found[1], one.field("consequence"), one)
-        elif (dropped := _dropped(one)) is not None:
+        elif not in_drop and (dropped := _dropped(one)) is not None:
             yield Handler(dropped, is_broad=True, is_silent=True, line=line_of(one))
 
 
@@ -64,7 +67,7 @@ def _dropped(statement: SgNode) -> str | None:
             return None
         text = flat_text(value)
         known = method(value) or text.split("(")[0].rsplit("::", 1)[-1]
-        if value.kind() not in {"call_expression", "await_expression"} or known in _TO_NOBODY | _CLEANING:
+        if value.kind() not in {"call_expression", "await_expression"} or known in _TO_NOBODY | _CLEANING | _CERTAIN:
             return None
         return f"let _ = {text}"
     inner = statement.named_children()

@@ -11,7 +11,7 @@ from untilproven.guard.languages.rust.claims import bare, claims, pieces
 from untilproven.guard.languages.syntax import flat_text
 
 EXITS = re.compile(r"(?:(?:::)?std::)?process::(?:exit|abort)\(|^exit\(\s*0\s*\)|libc::_?exit\(")
-_SPAWN = re.compile(r"^(?:std::)?(?:thread|tokio|task|tokio::task|async_std::task|smol)::spawn(?:_blocking)?\(")
+_SPAWN = re.compile(r"(?:std::)?(?:thread|tokio|task|tokio::task|async_std::task|smol)::spawn(?:_blocking)?")
 
 
 def macro_name(node: SgNode) -> str:
@@ -70,7 +70,8 @@ def is_spawned_away(node: SgNode) -> bool:
         return value.kind() in {"closure_expression", "async_block"} or "catch_unwind(" in text
     if node.kind() == "expression_statement" and node.named_children():
         inner = node.named_children()[0]
-        if inner.kind() == "async_block" or _SPAWN.match(text):
-            return inner.kind() in {"async_block", "call_expression"} and not text.endswith(".await;")
+        function = inner.field("function") if inner.kind() == "call_expression" else None
+        if inner.kind() == "async_block" or (function is not None and _SPAWN.fullmatch(function.text())):
+            return True
         return bool(re.match(r"(?:std::)?(?:panic::)?catch_unwind\(.*\)(?:\.ok\(\))?;$", flat_text(node)))
     return False
