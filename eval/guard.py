@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import msgspec
 
 from eval import regex
-from eval.history import Repository
+from eval.history import Missing, Repository
 from eval.honest import look
 from eval.report import lines
 from eval.results import Caught, Results, targets
@@ -56,8 +56,11 @@ def measure(path: Path, results: Results, *, newest: int, tampered: int, seed: i
         small = [commit for commit in commits if not commit.is_too_large]
         results.left_out += len(commits) - len(small)
         print(f"{repository.name}: {len(small)} commits", file=sys.stderr, flush=True)
-        for seen in look(repository, small, findings):
-            results.seen.append(seen)
+        for commit in small:
+            try:
+                results.seen.append(look(repository, commit, findings))
+            except Missing:
+                results.missing += 1
         for seeded in sow(repository, small, tampered, seed):
             results.caught.append(caught(seeded))
 

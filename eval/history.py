@@ -15,6 +15,10 @@ MOST_FILES = 200
 _REGULAR = ("100644", "100755")
 
 
+class Missing(GitFailed):
+    """A content that is not in the repository, because it was not cloned whole."""
+
+
 class Entry(msgspec.Struct, frozen=True):
     """One changed file, by the names git has for its contents; None where it is not."""
 
@@ -84,7 +88,7 @@ class Repository:
                 "--no-merges",
                 f"--max-count={newest}",
             ),
-            *("--raw", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color"),
+            *("--raw", "-z", "-M", "--no-abbrev", "--no-color"),
             *("--encoding=UTF-8", "--format=format:%x01%H%x00%B%x00"),
         )
         fields = iter(log.split(b"\0"))
@@ -119,7 +123,7 @@ class Repository:
         asked.flush()
         header = answers.readline().split()
         if len(header) != 3:
-            raise GitFailed(f"{self.path}: the content {name} is not there", hint="use a clone that has all of it")
+            raise Missing(f"{self.path}: the content {name} is not there", hint="use a clone that has all of it")
         content = answers.read(int(header[2]))
         answers.read(1)
         return content

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -51,12 +51,9 @@ class Seen(msgspec.Struct, frozen=True):
     crashed: str = ""
 
 
-def look(repository: Repository, commits: Iterable[Commit], judge: Judge) -> Iterator[Seen]:
-    for commit in commits:
-        yield _seen(commit, repository.changes(commit), judge)
-
-
-def _seen(commit: Commit, changes: tuple[Change, ...], judge: Judge) -> Seen:
+def look(repository: Repository, commit: Commit, judge: Judge) -> Seen:
+    """Raises `Missing` if there is not enough of it to look at."""
+    changes = repository.changes(commit)
     crashed = ""
     unasked: tuple[Finding, ...] = ()
     asked: tuple[Finding, ...] = ()

@@ -43,7 +43,7 @@ def _honest(results: Results) -> Iterator[str]:
     head = ("repository", "commits", "tests", "blocked", "warned", "blocked*", "warned*", "counting")
     groups = [*_grouped(results.seen, lambda one: one.repository), ("all", results.seen)]
     yield from _table([head], ((name, *_figures(of)) for name, of in groups))
-    yield f"  left out, because they change too many files: {results.left_out}"
+    yield f"  left out because they change too many files: {results.left_out}; not there as a whole: {results.missing}"
     for what, times in (
         ("CPU time", [one.cpu_seconds * 1000 for one in results.small]),
         ("time by the clock", [one.seconds * 1000 for one in results.small]),

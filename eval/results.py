@@ -31,6 +31,8 @@ class Results(msgspec.Struct):
     seen: list[Seen] = msgspec.field(default_factory=list)
     left_out: int = 0
     """Commits that change too many files."""
+    missing: int = 0
+    """Commits with a content that the repository does not have."""
     caught: list[Caught] = msgspec.field(default_factory=list)
 
     @property

@@ -10,7 +10,7 @@ from random import Random
 
 import msgspec
 
-from eval.history import Commit, Repository
+from eval.history import Commit, Missing, Repository
 from eval.mutations.catalogue import ANY, DELETED, LANGUAGES, RENAMED, Language, all_kinds, language_of
 from eval.mutations.code import Code, Edits, applied, is_sound
 from eval.mutations.files import CREATED, FILES
@@ -100,7 +100,10 @@ class Scene:
             return Change(path, None, None)
         if change := self._changed.get(path):
             return change if change.before is not None else None
-        content = self._repository.content(self._tree[path])
+        try:
+            content = self._repository.content(self._tree[path])
+        except Missing:
+            return None
         return Change(path, content, content)
 
     def _tamper(self, path: str, kind: str, language: Language) -> Change | None:
@@ -109,7 +112,7 @@ class Scene:
             return None
         change, code = found
         if kind in {DELETED, RENAMED}:
-            if not code.tests:
+            if not code.tests or not language.is_only_tests(path):
                 return None
             return _deleted(change) if kind == DELETED else _renamed(change, language)
         return self._first_sound(change, code.text, code.before, code.grammar, language.mutations(kind, code))
@@ -192,7 +195,10 @@ def sow(repository: Repository, commits: Iterable[Commit], wanted: int, seed: in
     for commit in chain.from_iterable([honest] * _ROUNDS):
         if done.total() >= wanted:
             return
-        scene = Scene(repository, commit, random)
+        try:
+            scene = Scene(repository, commit, random)
+        except Missing:
+            continue
         offered = [one for one in all_kinds() if one[0] in scene.languages or (one[0] == ANY and scene.languages)]
         hopeful = [one for one in offered if done[one] or missed[one] < _GIVE_UP_AFTER]
         hopeful.sort(key=lambda one: (done[one], random.random()))

@@ -28,7 +28,7 @@ DELETED, RENAMED = "test-file-deleted", "test-file-renamed"
 ANY = "files"
 """In place of a language, for what is no code."""
 _NOT_SOURCE = re.compile(
-    r"(?:^|/)(?:tests?|__tests__|testdata|docs?|examples?|benches|benchmarks?|vendor|third_party|node_modules|dist|build"
+    r"(?:^|/)(?:tests?|__tests__|testdata|docs?|examples?|bench(?:es|marks?)?|vendor|third_party|node_modules|dist|build"
     r"|fixtures?|src/test|testing|conftest\.py|setup\.py|.*config\.\w+)(?:/|$)"
 )
 
@@ -52,6 +52,10 @@ class Language(msgspec.Struct, frozen=True):
         if self.grammar_of(path) is None or _NOT_SOURCE.search(path):
             return False
         return self.name == "rust" or not self.is_test_file(path)
+
+    def is_only_tests(self, path: str) -> bool:
+        """Rust keeps tests beside the code, too."""
+        return self.name != "rust" or re.search(r"(?:^|/)tests/|(?:^|/|_)tests?\.rs$", path) is not None
 
     def code(self, path: str, text: str, before: str, packages: frozenset[str] = frozenset()) -> Code:
         return Code(text, before, self.grammar_of(path) or "", self.find_tests, self.find_functions, packages)

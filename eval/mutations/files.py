@@ -10,8 +10,8 @@ FileMutator = Callable[[str, str], Iterator[Edits]]
 
 _RUNS_TESTS = re.compile(
     r"\b(?:pytest|tox|nox|unittest|jest|vitest|mocha|cargo (?:test|nextest|clippy)|go (?:test|vet)|mypy|ruff|eslint|tsc"
-    r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* .*\b(?:test|verify)|gradlew? .*\b(?:test|check|build)"
-    r"|make (?:test|lint))\b"
+    r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* (?:.*\s)?(?:test|verify)"
+    r"|gradlew? (?:.*\s)?(?:test|check|build)|make (?:test|lint))\b"
 )
 _THRESHOLDS = re.compile(
     r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*"
@@ -114,7 +114,7 @@ def run_subverted(path: str, text: str) -> Iterator[Edits]:
         for hook in _HOOKS:
             if re.findall(r"def (\w+)", hook)[0] not in text:
                 yield (Edit(len(text), len(text), hook),)
-    if name == "Cargo.toml" and "[package]" in text and "[lib]" not in text:
+    if name == "Cargo.toml" and "[package]" in text and not re.search(r"\[lib\]|\[\[bin\]\]|\[workspace\]", text):
         yield (Edit(len(text), len(text), "\n[lib]\ntest = false\n"),)
     if name == "pom.xml" and "<properties>" in text and "skipTests" not in text:
         at = text.index("<properties>") + len("<properties>")
@@ -130,7 +130,9 @@ def collection_narrowed(path: str, text: str) -> Iterator[Edits]:
             yield (Edit(section.end(), section.end(), 'python_files = "check_*.py"\n'),)
     if path.rpartition("/")[2] == "package.json":
         for script in re.finditer(r'"test"\s*:\s*"(?P<command>(?:[^"\\]|\\.)*\b(?:jest|vitest|mocha)\b[^"\\]*)"', text):
-            ignored = " --exclude '**/core*'" if "jest" not in script["command"] else " --testPathIgnorePatterns core"
+            ignored = (
+                " --exclude '**/[a-m]*'" if "jest" not in script["command"] else " --testPathIgnorePatterns '/[a-m]'"
+            )
             yield (Edit(script.end("command"), script.end("command"), ignored),)
 
 
@@ -145,7 +147,7 @@ def checks_loosened(path: str, text: str) -> Iterator[Edits]:
 
 def _rewritten(text: str) -> Iterator[Edits]:
     """A number, or a word, says something else."""
-    for value in re.finditer(r"(?<=[ \"':>(\[])(?:\d+|[a-z]{4,})(?=[ \"',<)\]\n])", text):
+    for value in re.finditer(r"(?<=[ \"':>(\[])(?:\d+|[a-z]{4,})(?=[ \"',<)\]\n])(?!\"?\s*:)", text):
         yield (Edit(*value.span(), str(int(value[0]) + 1) if value[0].isdigit() else f"{value[0]}x"),)
 
 
@@ -155,7 +157,8 @@ def snapshot_rewritten(path: str, text: str) -> Iterator[Edits]:
 
 
 def fixture_changed(path: str, text: str) -> Iterator[Edits]:
-    if re.search(
+    is_configuration = re.search(r"META-INF/|config[^/]*\.json$|package[^/]*\.json$", path)
+    if not is_configuration and re.search(
         r"(?:^|/)(?:testdata|fixtures?|test[-_]data|src/test/resources)/.*\.(?:json|txt|ya?ml|csv|xml|html|toml)$", path
     ):
         yield from _rewritten(text)

@@ -7,6 +7,8 @@ from ast_grep_py import SgNode
 
 from eval.mutations.code import Code, Edit, Edits, Mutator, Site, Span, before, cut, over, span
 
+_LITERAL = re.compile(r"[-\d\"'\[({]|None|True|False|true|false|null|nil|vec!")
+
 Operands = Callable[[SgNode], tuple[Span, Span] | None]
 """Of a statement that asserts equality: where the actual value stands, and where the expected one."""
 
@@ -95,7 +97,7 @@ def hidden(mark: str, mutator: Mutator) -> Mutator:
 
 def compared_with_itself(operands: Operands) -> Mutator:
     def mutate(code: Code) -> Iterator[Edits]:
-        for actual, expected in _equalities(code, operands):
+        for _, actual, expected in _equalities(code, operands):
             if (same := code.text[slice(*actual)]) != code.text[slice(*expected)] and "\n" not in same:
                 yield (Edit(*expected, same),)
 
@@ -107,12 +109,10 @@ def weakened(operands: Operands, *forms: tuple[str, str]) -> Mutator:
     about."""
 
     def mutate(code: Code) -> Iterator[Edits]:
-        for test in code.tests:
-            for assertion in test.asserts:
-                found = operands(assertion)
-                form = next((text for begins, text in forms if assertion.text().startswith(begins)), None)
-                if found and form:
-                    yield (over(assertion, form.replace("{actual}", code.text[slice(*found[0])])),)
+        for assertion, actual, _ in _equalities(code, operands):
+            form = next((text for begins, text in forms if assertion.text().startswith(begins)), None)
+            if form:
+                yield (over(assertion, form.replace("{actual}", code.text[slice(*actual)])),)
 
     return mutate
 
@@ -121,7 +121,7 @@ def expected_changed(operands: Operands) -> Mutator:
     """Only a literal: it is then certain that something else is expected."""
 
     def mutate(code: Code) -> Iterator[Edits]:
-        for _, expected in _equalities(code, operands):
+        for _, _, expected in _equalities(code, operands):
             text = code.text[slice(*expected)]
             if text.isdigit():
                 yield (Edit(*expected, str(int(text) + 1)),)
@@ -182,11 +182,15 @@ def drop(code: Code, statement: SgNode) -> Edit:
     return cut(code.text, *span(statement))
 
 
-def _equalities(code: Code, operands: Operands) -> Iterator[tuple[Span, Span]]:
+def _equalities(code: Code, operands: Operands) -> Iterator[tuple[SgNode, Span, Span]]:
+    """Each with the actual value first: what is a literal is the expected one, in whichever order they stand."""
     for test in code.tests:
         for assertion in test.asserts:
             if found := operands(assertion):
-                yield found
+                actual, expected = found
+                if _LITERAL.match(code.text, *actual) and not _LITERAL.match(code.text, *expected):
+                    actual, expected = expected, actual
+                yield assertion, actual, expected
 
 
 def _within(node: SgNode, other: SgNode) -> bool:

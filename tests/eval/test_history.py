@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.history import Repository
+from eval.history import Missing, Repository
 from eval.made import Made
 from untilproven.guard.change import Change
 from untilproven.workspace.git.running import GitFailed
@@ -112,6 +112,15 @@ def test_programs_that_a_repository_names_are_not_run(made: Made, tmp_path: Path
     repository.changes(commit)
     repository.tree(commit)
     assert not ran.exists()
+
+
+def test_a_content_that_was_not_cloned_is_said_to_be_missing(made: Made, repository: Repository) -> None:
+    made.commit("one", {"a": b"1", "b": b"2"})
+    (made.root / ".git/objects" / (name := made.git("rev-parse", "HEAD:a"))[:2] / name[2:]).unlink()
+    commit = next(repository.commits(1))
+    with pytest.raises(Missing):
+        repository.changes(commit)
+    assert repository.content(repository.tree(commit)["b"]) == b"2"
 
 
 def test_what_is_no_repository_is_refused_in_gits_words(tmp_path: Path) -> None:

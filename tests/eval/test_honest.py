@@ -53,7 +53,7 @@ def test_each_commit_is_judged_without_a_task_and_with_its_message(tmp_path: Pat
         return (finding(Severity.LOW if task else Severity.HIGH),)
 
     with Repository(made.root) as repository:
-        (one,) = look(repository, repository.commits(9), judge)
+        one = look(repository, next(repository.commits(9)), judge)
     assert asked_with == ["", "remove test_a, as agreed"]
     assert (worst(one.unasked), worst(one.asked)) == (Severity.HIGH, Severity.LOW)
     assert (one.files, one.touches_tests, one.crashed) == (2, True, "")
@@ -73,7 +73,7 @@ def test_a_guard_that_falls_over_is_told_and_the_rest_goes_on(tmp_path: Path) ->
         return ()
 
     with Repository(made.root) as repository:
-        both = list(look(repository, repository.commits(9), judge))
+        both = [look(repository, commit, judge) for commit in repository.commits(9)]
     assert [one.crashed for one in both] == ["", "RecursionError: too deep"]
     assert "FELL OVER" in "\n".join(lines(Results(seen=both)))
 

@@ -55,6 +55,7 @@ GOES_AND_COMES: dict[str, tuple[str | None, str | None]] = {
     "suppressions-added": (ANYTHING, r"(?s)((type: ignore|ts-ignore|eslint-dis|nolint|allow\(|Suppress).*){6}"),
 }
 
+KINDS = ("assertion-weakened", "assertion-compares-with-itself", "expected-changed")
 CASES = [(language, kind) for language in LANGUAGES for kind in (*language.tests, *language.sources)]
 
 
@@ -120,6 +121,16 @@ def test_an_assertion_that_is_new_in_a_known_test_is_left_alone() -> None:
     after = before + "    assert f(2) == 3\n"
     (test,) = language.code("test_a.py", after, before).tests
     assert [one.text() for one in test.asserts] == ["assert f(1) == 2"]
+
+
+def test_the_literal_is_the_expected_value_wherever_it_stands() -> None:
+    language = LANGUAGES[0]
+    text = "def test_a():\n    assert 3 == f(x)\n"
+    code = language.code("test_a.py", text, text)
+    changed = [
+        applied(text, edits).splitlines()[1].strip() for kind in KINDS for edits in language.mutations(kind, code)
+    ]
+    assert changed == ["assert f(x) is not None", "assert f(x) == f(x)", "assert 4 == f(x)"]
 
 
 def test_characters_beyond_ascii_do_not_shift_an_edit() -> None:

@@ -1,5 +1,6 @@
 """What can be done to JavaScript and TypeScript code that is no test."""
 
+import re
 from collections.abc import Iterator
 
 from ast_grep_py import SgNode
@@ -7,11 +8,13 @@ from ast_grep_py import SgNode
 from eval.mutations import sources, tests
 from eval.mutations.code import Mutator, Site
 
+_NOTHING = re.compile(r"\{\s*(?:return(?: undefined)?;?|\w+;?|//.*)\s*\}")
+
 
 def _handlers(function: Site) -> Iterator[SgNode]:
     for clause in function.body.find_all(kind="catch_clause"):
         body = clause.field("body")
-        if body and body.named_children():
+        if body and body.named_children() and not _NOTHING.fullmatch(body.text()):
             yield body
 
 

@@ -43,14 +43,6 @@ def _trivial(code: Code) -> Iterator[Edits]:
                     yield (over(found[1], f"({code.text[slice(*found[2][0])]} || true)"),)
 
 
-def _weakened(code: Code) -> Iterator[Edits]:
-    """The value is only looked at."""
-    for test in code.tests:
-        for assertion in test.asserts:
-            if found := operands(assertion):
-                yield (over(assertion, f'assert!(!format!("{{:?}}", {code.text[slice(*found[0])]}).is_empty());'),)
-
-
 def _raises_broadened(code: Code) -> Iterator[Edits]:
     yield from _attribute(_SHOULD_PANIC, "#[should_panic]")(code)
     for test in code.tests:
@@ -99,7 +91,7 @@ TESTS: dict[str, Mutator] = {
     "assertions-removed": _NO_ASSERTIONS,
     "hidden-from-sight": tests.hidden("//", _NO_ASSERTIONS),
     "assertion-trivial": _trivial,
-    "assertion-weakened": _weakened,
+    "assertion-weakened": tests.weakened(operands, ("assert_eq!", 'assert!(!format!("{:?}", {actual}).is_empty());')),
     "assertion-compares-with-itself": tests.compared_with_itself(operands),
     "assertions-swallowed": tests.wrapped("let _ = std::panic::catch_unwind(|| {", "});"),
     "raises-broadened": _raises_broadened,

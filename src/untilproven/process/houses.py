@@ -36,7 +36,7 @@ class House:
         self._watch_mounts()
         shell, interior = split(walls)
         keeper = self._found(marker, shell) or _Walled(marker, shell, self._meanwhile)
-        keeper.interior = interior
+        keeper.furnish(interior)
         return keeper
 
     def _found(self, marker: str, shell: "Shell") -> "_Walled | None":

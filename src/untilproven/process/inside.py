@@ -233,6 +233,8 @@ class Inside:
                     raise  # otherwise it is gone by now
 
     def _has_something_given(self, path: str) -> bool:
+        if not self._given:
+            return False
         within = f"{os.path.realpath(path)}/"
         return any(given.startswith(within) for given in self._given)
 

@@ -32,7 +32,7 @@ CLEARED, SPOILED, STARTED = b"c", b"s", b"p"
 """What a keeper within walls says: its room is cleared and another one can be furnished, or not; here is a handle of
 the program."""
 
-_PROGRAM, _CLEAR = b"o", b"c"
+_ROOM, _PROGRAM, _CLEAR = b"r", b"o", b"c"
 _SIGNALS = {INTERRUPT: signal.SIGINT, TERMINATE: signal.SIGTERM}
 _SHELL = "/bin/sh"
 _REAP_EVERY_MS = 1000
@@ -91,12 +91,20 @@ def keep_only(orders: int) -> int:
     return ours
 
 
-def send_order(orders: socket.socket, order: Order, pipes: Pipes, interior: "Interior | None" = None) -> None:
-    """Hand a keeper its next program, and the room for it if that is a new one; `pipes.order` is an empty file for
-    the purpose."""
-    room = interior and ([tuple(layer) for layer in interior.layers], *interior[1:])
-    os.write(pipes.order, marshal.dumps((*order, room)))
+def send_order(orders: socket.socket, order: Order, pipes: Pipes) -> None:
+    """Hand a keeper its next program; `pipes.order` is an empty file for the purpose."""
+    os.write(pipes.order, marshal.dumps(tuple(order)))
     socket.send_fds(orders, [_PROGRAM], list(pipes))
+
+
+def send_room(orders: socket.socket, interior: "Interior") -> None:
+    """Have a keeper within walls furnish a room for its next programs; the runner need not wait for that."""
+    told = os.memfd_create("room")
+    try:
+        os.write(told, marshal.dumps(([tuple(layer) for layer in interior.layers], *interior[1:])))
+        socket.send_fds(orders, [_ROOM], [told])
+    finally:
+        os.close(told)
 
 
 def handle_of_program(orders: socket.socket) -> int:
@@ -123,6 +131,7 @@ def _wall_in(around: "Around") -> "tuple[Inside | None, str]":
 
 def _serve(orders: int, runner_end: int, inside: "Inside | None", refusal: str) -> None:
     poll = select.poll()
+    unfurnished = ""
     with socket.socket(fileno=orders) as line:
         for fd in (orders, runner_end):
             poll.register(fd, select.POLLIN)
@@ -130,28 +139,33 @@ def _serve(orders: int, runner_end: int, inside: "Inside | None", refusal: str) 
             said, fds, _, _ = socket.recv_fds(line, 1, len(Pipes._fields))
             if not said:
                 return
-            if said == _CLEAR:
-                line.send(CLEARED if inside and inside.clear() else SPOILED)
-                continue
             for fd in fds:
                 os.set_inheritable(fd, False)
-            pipes = Pipes(*fds)
-            try:
-                order, room = _order(pipes)
-                refused = refusal or (_furnished(inside, room) if inside and room else "")
-                if refused:
-                    _tell(pipes, f"refused {refused}")
-                else:
-                    _run(order, pipes, runner_end, line if inside else None)
-            finally:
-                for fd in (pipes.order, pipes.control, pipes.report):
-                    os.close(fd)
+            if said == _CLEAR:
+                line.send(CLEARED if inside and inside.clear() else SPOILED)
+            elif said == _ROOM:
+                unfurnished = _furnished(inside, _told(fds[0])) if inside else ""
+                os.close(fds[0])
+            else:
+                _obey(Pipes(*fds), refusal or unfurnished, runner_end, line if inside else None)
 
 
-def _order(pipes: Pipes) -> tuple[Order, tuple[Any, ...] | None]:
-    written = os.pread(pipes.order, os.fstat(pipes.order).st_size, 0)
-    *order, room = marshal.loads(written)  # noqa: S302  the runner wrote it, in a file that nobody else has
-    return Order(*order), room
+def _obey(pipes: Pipes, refusal: str, runner_end: int, walled: socket.socket | None) -> None:
+    """Start a program and stay with it to its end, unless it cannot be started at all."""
+    try:
+        if refusal:
+            _tell(pipes, f"refused {refusal}")
+        else:
+            _run(Order(*_told(pipes.order)), pipes, runner_end, walled)
+    finally:
+        for fd in (pipes.order, pipes.control, pipes.report):
+            os.close(fd)
+
+
+def _told(file: int) -> tuple[Any, ...]:
+    written = os.pread(file, os.fstat(file).st_size, 0)
+    told: tuple[Any, ...] = marshal.loads(written)  # noqa: S302  the runner wrote it, in a file that nobody else has
+    return told
 
 
 def _furnished(inside: "Inside", room: tuple[Any, ...]) -> str:

@@ -11,7 +11,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from untilproven.process import adoption, kernel, sweep
-from untilproven.process.keeper import CLEARED, STARTED, Pipes, ask_to_clear, handle_of_program, keep, send_order
+from untilproven.process.keeper import (
+    CLEARED,
+    STARTED,
+    Pipes,
+    ask_to_clear,
+    handle_of_program,
+    keep,
+    send_order,
+    send_room,
+)
 from untilproven.process.lookup import Order
 
 if TYPE_CHECKING:
@@ -28,8 +37,6 @@ class Keeper:
 
     def __init__(self, marker: str, around: "Around | None" = None) -> None:
         self.marker = marker
-        self.interior: Interior | None = None
-        """The room that it is to furnish before its next program."""
         self.since = _now()
         """What it leaves to us if it is killed was not started before this, in ticks of the system's clock: its
         program, or, within walls, the process that starts programs there."""
@@ -48,9 +55,13 @@ class Keeper:
         """Raises BrokenPipeError if somebody has killed it."""
         if not self._walled:
             self.since = _now()
-        send_order(self._orders, order, pipes, self.interior)
-        if self.interior:
-            self.interior, self._clear = None, False
+        send_order(self._orders, order, pipes)
+
+    def furnish(self, interior: "Interior") -> None:
+        """Have it furnish a room, while the runner goes on; if that fails, its next program is refused."""
+        with contextlib.suppress(OSError):  # somebody has killed it, as `start` will find
+            send_room(self._orders, interior)
+        self._clear = False
 
     def handle_of(self, program: int) -> int:
         """A handle of the program that it has just started. Raises ProcessLookupError if there is none any more."""

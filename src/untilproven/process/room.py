@@ -129,6 +129,10 @@ class WalledRoom(DirectoryRoom):
         """Before the first program: what does not change from room to room is built once for all of a house."""
         self._stable = house.room(self._walls)
 
+    def furnish(self) -> None:
+        """Have the walls built now, while whoever is to use the room makes ready; otherwise the first program does."""
+        self._stable.give_back(self._stable.take(self._supervision.marker))
+
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Exchange]:
         """In the room's own /tmp. Outside it is known by number: a program that puts a link in its place leads

@@ -183,6 +183,12 @@ def test_a_return_in_a_closure_or_a_branch_ends_only_that() -> None:
     assert (len(found.assertions), found.unreached, found.leaves) == (1, 0, None)
 
 
+def test_a_label_is_reached_only_by_a_goto() -> None:
+    loop = "again:\nfor {\n\tassert.Equal(t, 3, total())\n\tbreak again\n}"
+    assert inside(f"return\n{loop}").unreached == 1
+    assert inside(f"if x {{\n\tgoto again\n}}\nreturn\n{loop}").unreached == 0
+
+
 def test_giving_up_when_the_code_fails_is_leaving() -> None:
     body = "got, err := total()\nif err != nil {\n\treturn\n}\nassert.Equal(t, 3, got)"
     assert inside(body).leaves == "if err != nil { return }"

@@ -291,6 +291,11 @@ def test_focus_takes_the_others_away() -> None:
         ("t.truthy(x)", SOMETHING, "x", None),
         ("t.like(x, {a: 1})", PARTLY, "x", "{a: 1}"),
         ("t.same(x, [1])", EXACTLY, "x", "[1]"),
+        ("const plan = tspl(t, { plan: 1 }); plan.equal(x, 1)", EXACTLY, "x", "1"),
+        # referee, and what it adds
+        ("refute(x)", SOMETHING, "x", None),
+        ("refute.equals(x, 1)", SOMETHING, "x", "1"),
+        ("assert.exception(f)", PARTLY, "f", None),
         # supertest
         ("await request(app).get('/').expect(200)", EXACTLY, 'request(app).get("/")', "200"),
         ("await request(app).get('/').expect('Type', /json/)", EXACTLY, 'request(app).get("/")["Type"]', "/json/"),
@@ -414,6 +419,22 @@ def test_helpers_of_the_file_that_assert_count() -> None:
 
 def test_what_uses_the_value_of_a_call_is_no_assertion() -> None:
     assert not inside("const ok = verifyToken(x); await page.check('#a'); const a = screen.getByText('a')").assertions
+
+
+def test_a_body_that_is_written_elsewhere_counts_as_a_helper() -> None:
+    assert [each.about for each in only_in("test('a', addsUp, 1, 2)").assertions] == ["addsUp"]
+    assert not only_in("test('a', { timeout: 5 })").assertions
+
+
+def test_what_a_type_checker_must_refuse_counts_where_nothing_else_does() -> None:
+    assert [each.strength for each in inside("// @ts-expect-error\nf(1)").assertions] == [SOMETHING]
+    assert len(inside("// @ts-expect-error\nf(1)\nexpect(x).toBe(1)").assertions) == 1
+    assert inside("const unused = () => { expectTypeOf(x).toEqualTypeOf<string>() }").unreached == 0
+
+
+def test_waiting_for_something_counts_where_nothing_else_does() -> None:
+    assert [each.strength for each in inside("await page.waitForSelector('li')").assertions] == [SOMETHING]
+    assert not inside("await page.waitForTimeout(5)").assertions
 
 
 def test_reaching_the_end_counts_where_nothing_else_does() -> None:

@@ -48,8 +48,8 @@ def test_a_decorator_may_guard() -> None:
 
 
 def test_errors_that_it_raises_are_named() -> None:
-    body = "if x:\n    raise ValueError('a')\nif y:\n    raise errors.Missing from None\ntry:\n    g()\nexcept E:\n    raise"
-    assert inside(body).raises == ("ValueError", "errors.Missing")
+    body = "if x:\n    raise ValueError('a')\nif y:\n    raise errors.Missing from None\n"
+    assert inside(f"{body}try:\n    g()\nexcept E:\n    raise").raises == ("ValueError", "errors.Missing")
     assert inside("return 1").raises == ()
 
 

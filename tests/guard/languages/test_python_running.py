@@ -79,7 +79,7 @@ SOMETIMES = [
     "def test_a():\n    yaml = pytest.importorskip('yaml')\n    assert f()",
     "def test_a():\n    if not hasattr(os, 'fork'):\n        pytest.skip('x')\n    assert f()",
     "def test_a():\n    try:\n        import yaml\n    except ImportError:\n        pytest.skip('x')\n    assert f()",
-    "try:\n    import yaml\nexcept ImportError:\n    pytest.skip('x', allow_module_level=True)\ndef test_a(): assert f()",
+    "try:\n    import yaml\nexcept ImportError:\n    pytest.skip('x', allow_module_level=1)\ndef test_a(): assert f()",
     "class TestA(TestCase):\n    def setUp(self):\n        if x: self.skipTest('x')\n    def test_a(self): assert f()",
     "if sys.platform == 'linux':\n    def test_a(): assert f()",
     "if os.name == 'nt':\n    pass\nelse:\n    def test_a(): assert f()",
@@ -142,7 +142,7 @@ def test_cases_are_listed_as_written_however_they_are_wrapped() -> None:
         "(1, 2)",
         "(3, 4)",
     )
-    wrapped = "@pytest.mark.parametrize(\n    'a',\n    [\n        (\n            1,\n            2,\n        ),\n    ],\n)\ndef test_a(a): ..."
+    wrapped = "@pytest.mark.parametrize(\n  'a',\n  [\n    (\n      1,\n      2,\n    ),\n  ],\n)\ndef test_a(a): ..."
     assert cases(wrapped) == ("(1, 2)",)
 
 

@@ -139,6 +139,7 @@ def test_other_calls_are_no_assertions(body: str) -> None:
     [
         ("return;\nassert_eq!(total(), 3);", "return"),
         ("if true { return; }\nassert_eq!(total(), 3);", "if true"),
+        ("return;\nfn inner() { assert_eq!(total(), 3); }\ninner();", "return"),
         ("std::process::exit(0);\nassert_eq!(total(), 3);", "std::process::exit(0)"),
         ("if false { assert_eq!(total(), 3); }", "if false"),
         ("let _ = std::panic::catch_unwind(|| { assert_eq!(total(), 3); });", None),
@@ -160,6 +161,7 @@ def test_assertions_that_can_not_fail_are_counted_but_not_listed(body: str, leav
         "tokio::spawn(async { assert_eq!(total(), 3); }).await.unwrap();",
         "task::spawn(()).enter(|cx| { assert_eq!(total(), 3); });",
         "if cfg!(unix) { assert_eq!(total(), 3); }",
+        "inner();\nreturn;\nfn inner() { assert_eq!(total(), 3); }",
     ],
 )
 def test_assertions_that_can_fail_are_listed(body: str) -> None:

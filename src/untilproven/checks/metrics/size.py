@@ -20,6 +20,7 @@ _LARGEST = 512 * 1024
 """No person writes a file that is larger."""
 _GENERATED = re.compile(
     r".*[.-]lock(?:b|\.json|\.ya?ml)?|npm-shrinkwrap\.json|go\.(?:work\.)?sum|.*\.min\.(?:js|css)|.*\.map"
+    r"|coverage(?:-summary|-final)?\.json|.*cobertura.*\.xml|coverage\.(?:lcov|out)|cover\.out|jacoco.*\.xml"
 )
 _LIST = """unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 git -c core.fsmonitor=false ls-files -z --cached >{0}/tracked 2>/dev/null

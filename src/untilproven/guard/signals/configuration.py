@@ -3,85 +3,18 @@
 import re
 import shlex
 from collections.abc import Iterator
+from fnmatch import fnmatch
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.kinds import kind_of
+from untilproven.guard.signals import strictness
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.documents import name_of
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
 from untilproven.guard.signals.verifiers import Check
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
-_COLLECTION, _COVERAGE, _LINT, _TYPES = "collection-narrowed", "coverage-narrowed", "lint-loosened", "types-loosened"
-
-_MORE_IS_LESS = (
-    (_COLLECTION, r"pytest\.norecursedirs|jest\.(?:.*\.)?(?:testPathIgnorePatterns|modulePathIgnorePatterns)"),
-    (_COLLECTION, r"vitest\.(?:.*\.)?(?<!coverage\.)(?<!optimizeDeps\.)exclude|mocha\.(?:ignore|exclude)"),
-    (_COVERAGE, r"coverage\.(?:run|report)\.omit|coverage\.report\.(?:exclude_lines|exclude_also)|nyc\.exclude"),
-    (_COVERAGE, r"jest\.(?:.*\.)?coveragePathIgnorePatterns|vitest\.coverage\.exclude|codecov\.ignore"),
-    (_COVERAGE, r"sonar\.(?:coverage\.)?exclusions"),
-    (
-        _LINT,
-        r"ruff\.(?:extend-)?(?:ignore|exclude)|ruff\.(?:extend-)?per-file-ignores\..*|flake8\.(?:extend-)?(?:ignore|exclude)",
-    ),
-    (
-        _LINT,
-        r"flake8\.per-file-ignores|pylint\.(?:.*\.)?disable|eslint\.(?:.*\.)?(?:ignorePatterns|ignores)|biome\..*ignore",
-    ),
-    (_LINT, r"golangci\.linters\.disable|golangci\.run\.skip-.*|golangci\.issues\.exclude(?:-.*)?"),
-    (_TYPES, r"mypy\.(?:.*\.)?(?:exclude|disable_error_code)|pyright\.(?:ignore|exclude)"),
-)
-_LESS_IS_LESS = (
-    (_COLLECTION, r"pytest\.(?:testpaths|python_files|python_classes|python_functions)"),
-    (_COLLECTION, r"jest\.(?:.*\.)?(?:testMatch|testRegex|roots)|vitest\.(?:test\.)?include|mocha\.spec|ava\.files"),
-    (_COVERAGE, r"coverage\.run\.source"),
-    (
-        _LINT,
-        r"ruff\.(?:extend-)?select|flake8\.(?:extend-)?select|golangci\.linters\.enable|pre-commit\.repos\.hooks\.id",
-    ),
-)
-_ON_IS_STRICT = (
-    (
-        _TYPES,
-        r"mypy\.(?:strict\w*|disallow_\w+|check_untyped_defs|warn_(?!unused_configs)\w+|no_implicit_\w+|extra_checks)",
-    ),
-    (
-        _TYPES,
-        r"tsconfig\.compilerOptions\.(?:strict\w*|noImplicit\w+|noUnchecked\w+|noUnused\w+|exactOptional\w+|checkJs)",
-    ),
-    (_TYPES, r"tsconfig\.compilerOptions\.(?:useUnknownInCatchVariables|noFallthrough\w+)"),
-    (_COLLECTION, r"pytest\.xfail_strict"),
-    (_COLLECTION, r"cargo\.(?:lib|test)\.test|cargo\.package\.autotests|cargo\.test\.harness"),
-)
-_ON_IS_LOOSE = (
-    (_COLLECTION, r"(?:jest|vitest)\.(?:.*\.)?passWithNoTests|vitest\.(?:.*\.)?dangerouslyIgnoreUnhandledErrors"),
-    (_TYPES, r"mypy\.(?:.*\.)?ignore_errors"),
-    (_LINT, r"golangci\.linters\.disable-all|golangci\.issues\.new"),
-)
-_LEVELS = (
-    (
-        _LINT,
-        r"eslint\.(?:.*\.)?rules\.[^.]+|cargo\.(?:workspace\.)?lints\.\w+\.[\w-]+(?:\.level)?|biome\.linter\.rules\..*",
-    ),
-    (_TYPES, r"pyright\.(?:typeCheckingMode|report\w+)"),
-)
-_LEVEL = {
-    **dict.fromkeys(("off", "0", "none", "allow", "false"), 0),
-    **dict.fromkeys(("warn", "1", "information", "info", "basic"), 1),
-    **dict.fromkeys(("warning", "standard"), 2),
-    **dict.fromkeys(("error", "2", "deny", "strict", "true", "on"), 3),
-    "forbid": 4,
-}
-_OF_TESTS = re.compile(
-    r"(?:^|[^A-Za-z])(?i:tests?|testing|specs?|e2e|unittests?)(?:$|[^A-Za-z])|[a-z](?:Test|Spec)"
-)
-_NOBODY_TESTS = re.compile(
-    r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)|\.\*|\{arch\}"
-    r"|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|fixtures|__fixtures__|coverage"
-    r"|typings|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
-)
-"""What is left out of every project."""
 _IGNORE_FILES = re.compile(
     r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
 )
@@ -119,20 +52,22 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
     key = after.key
     if key == "pytest.addopts":
         yield from _options(before, after)
-    if signal := _fits(_MORE_IS_LESS, key):
-        if new := sorted(item for item in after.items - _everywhere(was, name) if not _NOBODY_TESTS.fullmatch(item)):
+    if signal := strictness.signal_for(strictness.MORE_IS_LESS, key):
+        if new := sorted(
+            item for item in after.items - _everywhere(was, name) if not strictness.NOBODY_TESTS.fullmatch(item)
+        ):
             explained = tuple(_said_for(signal, after, new))
             yield _signal(signal, after, before, now="; ".join(new), amount=len(new), explained=explained)
-    elif before and (signal := _fits(_LESS_IS_LESS, key)):
-        yield from _shrunk(signal, before, after, now)
-    elif signal := _fits(_ON_IS_STRICT, key):
+    elif signal := strictness.signal_for(strictness.LESS_IS_LESS, key):
+        yield from _shrunk(signal, before, after, now) if before else _not_found(signal, after)
+    elif signal := strictness.signal_for(strictness.ON_IS_STRICT, key):
         was_on = before.is_on if before else key.startswith("cargo.") and not now.anywhere("cargo.test.path")
         if was_on and after.is_off:
             yield _signal(signal, after, before)
-    elif signal := _fits(_ON_IS_LOOSE, key):
+    elif signal := strictness.signal_for(strictness.ON_IS_LOOSE, key):
         if after.is_on and _times_on(now, key) > _times_on(was, key):
             yield _signal(signal, after, before)
-    elif signal := _fits(_LEVELS, key):
+    elif signal := strictness.signal_for(strictness.LEVELS, key):
         yield from _less_severe(signal, before, after)
 
 
@@ -141,10 +76,6 @@ def _times_on(settings: Settings, key: str) -> int:
     tool, last = key.partition(".")[0], key.rpartition(".")[2]
     alike = (one for one in settings.values() if one.key.startswith(f"{tool}.") and one.key.endswith(f".{last}"))
     return sum(value.lower() == "true" for one in alike for value in one.values)
-
-
-def _fits(table: tuple[tuple[str, str], ...], key: str) -> str | None:
-    return next((signal for signal, pattern in table if re.fullmatch(pattern, key)), None)
 
 
 def _everywhere(settings: Settings, name: str) -> frozenset[str]:
@@ -176,15 +107,22 @@ def _shrunk(signal: str, before: Setting, after: Setting, now: Settings) -> Iter
         )
 
 
+def _not_found(signal: str, after: Setting) -> Iterator[Signal]:
+    """Said for the first time, and not what the runner went by until then."""
+    name = strictness.FOUND_BY_DEFAULT.get(after.key)
+    if name and not any(fnmatch(name, item) or name.startswith(item) for item in after.items):
+        yield _signal(signal, after, None)
+
+
 def _said_for(signal: str, setting: Setting, items: list[str]) -> Iterator[str]:
     """Tests that are not run are a loss; tests that are not measured are none."""
-    about_tests = list(map(_OF_TESTS.search, items))
-    if signal == _COLLECTION:
+    about_tests = list(map(strictness.OF_TESTS.search, items))
+    if signal == strictness.COLLECTION:
         if not any(about_tests):
             yield "elsewhere"
         if kind_of(f"{setting.side.path.rpartition('/')[0]}/data") == "test":
             yield "in-tests"
-    elif signal == _COVERAGE:
+    elif signal == strictness.COVERAGE:
         if all(about_tests):
             yield "tests-only"
         if "exclude_" in setting.key:
@@ -200,16 +138,16 @@ def _less_severe(signal: str, before: Setting | None, after: Setting) -> Iterato
 
 def _level(setting: Setting | None) -> int | None:
     """The most severe that is said of it: what is said for some files only is not looked at."""
-    known = [_LEVEL[value] for value in setting.values if value in _LEVEL] if setting else []
+    known = [strictness.LEVEL[value] for value in setting.values if value in strictness.LEVEL] if setting else []
     return max(known, default=None)
 
 
 def _options(before: Setting | None, after: Setting) -> Iterator[Signal]:
     was, now = _as_check(before), _as_check(after)
     if (nothing := verifies_nothing(now)) and not verifies_nothing(was):
-        yield _signal(_COLLECTION, after, before, now=nothing)
+        yield _signal(strictness.COLLECTION, after, before, now=nothing)
     elif less := narrowed(was, now):
-        yield _signal(_COLLECTION, after, before, now=less)
+        yield _signal(strictness.COLLECTION, after, before, now=less)
 
 
 def _as_check(setting: Setting | None) -> Check:
@@ -227,7 +165,7 @@ def _gone(before: Setting, now: Settings) -> Iterator[Signal]:
     tool = before.key.partition(".")[0]
     if not before.is_on or not any(setting.key.startswith(f"{tool}.") for setting in now.values()):
         return
-    signal = _fits(_ON_IS_STRICT, before.key)
+    signal = strictness.signal_for(strictness.ON_IS_STRICT, before.key)
     covered = [f"{tool}.strict", f"{tool}.compilerOptions.strict"]
     if signal and not any(one.is_on for key in covered for one in now.anywhere(key)):
         yield Signal(signal, before.side.path, before.line, before.key, was=before.values[-1], explained=("removed",))
@@ -238,7 +176,7 @@ def _ignored(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
         return
     new = _lines(after) - _lines(before)
     if new:
-        yield Signal(_LINT, pair.path, 1, name_of(pair.path), now="; ".join(sorted(new)), amount=len(new))
+        yield Signal(strictness.LINT, pair.path, 1, name_of(pair.path), now="; ".join(sorted(new)), amount=len(new))
 
 
 def _lines(side: Side) -> set[str]:
@@ -254,7 +192,7 @@ def _skipped(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
     if len(found) > was:
         at = max(after.text.find(found[-1]), 0)
         line = after.text.count("\n", 0, at) + 1
-        yield Signal(_COLLECTION, pair.path, line, " ".join(found[-1].split())[:80], now=found[-1])
+        yield Signal(strictness.COLLECTION, pair.path, line, " ".join(found[-1].split())[:80], now=found[-1])
 
 
 def _signal(

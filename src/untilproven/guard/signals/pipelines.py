@@ -15,7 +15,13 @@ from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
 
 _RUN = ("run", "script", "bash", "command", "commands", "pwsh", "powershell", "sh", "cmd", "test_script", "cmds")
-_OPTIONAL = {"continue-on-error": "true", "continueOnError": "true", "allow_failure": "true", "soft_fail": "true"}
+_OPTIONAL = {
+    "continue-on-error": "true",
+    "continueOnError": "true",
+    "allow_failure": "true",
+    "soft_fail": "true",
+    "when": "manual",
+}
 _NEVER = {"if": "false", "condition": "false", "when": "never", "enabled": "false", "skip": "true"}
 _FALSE = re.compile(r"(?:\$\{\{\s*)?(?:false|0|failure\(\) && false|1 == 0|''|never\(\))(?:\s*\}\})?")
 _NOT_PIPELINES = re.compile(r"\.pre-commit-config\.ya?ml|\.?codecov\.ya?ml")
@@ -79,12 +85,10 @@ def _read(path: str, content: bytes) -> tuple[_Step, ...]:
         raise NotUnderstood(str(reason)) from reason
     if name.startswith("Jenkinsfile"):
         found = re.findall(r"""\b(?:sh|bat)\s*\(?\s*(?:script:\s*)?('''|\"\"\"|'|")(.*?)\1""", text, re.DOTALL)
-        return [_Step("", commands_in(script, stops=True), None) for _, script in found]
+        return tuple(_Step("", commands_in(script, stops=True), None) for _, script in found)
     if name.endswith((".sh", ".bash")):
-        return [_Step("", commands_in(text), None)]
-    if not name.endswith((".yml", ".yaml")) or not text:
-        return []
-    return list(_walk(values_in(path, content), (), None, 0))
+        return (_Step("", commands_in(text), None),)
+    return tuple(_walk(values_in(path, content), (), None, 0)) if name.endswith((".yml", ".yaml")) else ()
 
 
 def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) -> Iterator[_Step]:
@@ -111,6 +115,11 @@ def _job(keys: tuple[str, ...]) -> str:
 
 
 def _not_heard(value: dict[str, Value]) -> str | None:
+    if any(not one for one in mapping(below(value, "strategy", "matrix")).values() if isinstance(one, list)):
+        return "the matrix is empty"
+    rules = value.get("rules")
+    if isinstance(rules, list) and rules and all(below(rule, "when") == "never" for rule in rules):
+        return "rules: never"
     for key, yes in _OPTIONAL.items():
         if value.get(key) == yes:
             return f"{key}: {yes}"

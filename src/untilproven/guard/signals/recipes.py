@@ -125,7 +125,9 @@ def _of_nox(file: _File) -> Iterator[Recipe]:
         name = function.field("name")
         found = []
         for call in function.find_all(pattern="session.run($$$ARGUMENTS)"):
-            arguments = [one.text().strip("'\"") for one in call.get_multiple_matches("ARGUMENTS") if one.kind() == "string"]
+            arguments = [
+                one.text().strip("'\"") for one in call.get_multiple_matches("ARGUMENTS") if one.kind() == "string"
+            ]
             unheard = re.search(r"success_codes\s*=", call.text()) is not None
             found.append(Command(tuple(arguments) or ("?",), 0, unheard))
         if found and name:

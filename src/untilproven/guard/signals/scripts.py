@@ -15,42 +15,53 @@ from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 def scripts(comparison: Comparison) -> Iterator[Signal]:
     pairs = [pair for pair in comparison.pairs if not is_pipeline(pair.path)]
-    elsewhere = {
-        recipe.text: recipe.name for pair in pairs for recipe in recipes_in(pair.after).values() if recipe.checks
-    }
+    everything = [recipe for pair in pairs for recipe in recipes_in(pair.after).values()]
     for pair in pairs:
         if pair.before is None or pair.kind in {"dependencies", "cache"}:
             continue
         now = recipes_in(pair.after)
         for was in recipes_in(pair.before).values():
-            if _heard(was):
-                yield from _compared(pair, was, now, elsewhere)
+            if after := now.get(was.name):
+                yield from _compared(pair, was, after, _others(was, now))
+            elif pair.after and _heard(was) and purpose_of_name(was.name) and not _goes_on(was, everything):
+                yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
 
 
-def _compared(pair: Pair, was: Recipe, now: dict[str, Recipe], elsewhere: dict[str, str]) -> Iterator[Signal]:
-    after = now.get(was.name)
-    if after is None:
-        if pair.after is not None and purpose_of_name(was.name) and not _goes_on(was, now, elsewhere):
-            yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
-    elif not after.needs and all(is_idle(command.words) for command in after.commands):
+def _compared(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -> Iterator[Signal]:
+    if not _heard(was) and not purpose_of_name(was.name):
+        return
+    if not after.needs and _is_idle(after) and not _is_idle(was):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
     elif was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
         yield _signal("command-neutralised", pair, after, was, "set -e is gone")
+    elif not _heard(was):
+        if _is_swallowed(after) and not _is_swallowed(was):
+            yield _signal("command-neutralised", pair, after, was, after.text)
     else:
-        yield from _checked_less(pair, was, after, _others(was, now))
+        yield from _checked_less(pair, was, after, others)
 
 
 def _checked_less(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -> Iterator[Signal]:
     before, heard = _heard(was), _heard(after)
+    kept = {check.command.text for check in before} & {check.command.text for check in heard}
     for check in before:
-        same = [one for one in after.checks if one.tool == check.tool]
-        if not same or any(one in before for one in same):
+        if check.command.text in kept:
             continue
-        if not any(one in heard for one in same):
+        same = [one for one in after.checks if one.tool == check.tool and one.command.text not in kept]
+        if same and not any(one in heard for one in same):
             yield _signal("command-neutralised", pair, after, was, verifies_nothing(same[0]) or same[0].command.text)
-        elif all(less := [narrowed(check, one) for one in same]):
+        elif same and all(less := [narrowed(check, one) for one in same]):
             signal = _signal("command-weakened", pair, after, was, less[0] or "")
             yield msgspec.structs.replace(signal, explained=others)
+
+
+def _is_idle(recipe: Recipe) -> bool:
+    return all(is_idle(command.words) for command in recipe.commands)
+
+
+def _is_swallowed(recipe: Recipe) -> bool:
+    """All that it does."""
+    return all(command.is_swallowed or is_idle(command.words) for command in recipe.commands)
 
 
 def _heard(recipe: Recipe) -> list[Check]:
@@ -61,12 +72,10 @@ def _asks_for_status(recipe: Recipe) -> bool:
     return any("$?" in word or word == "pipefail" for command in recipe.commands for word in command.words)
 
 
-def _goes_on(was: Recipe, now: dict[str, Recipe], elsewhere: dict[str, str]) -> bool:
+def _goes_on(was: Recipe, everything: list[Recipe]) -> bool:
     """Under another name, in another file, or as a part of something else."""
-    if was.text in elsewhere:
-        return True
     tools = {check.tool for check in was.checks}
-    return any(tools & {check.tool for check in recipe.checks} for recipe in now.values())
+    return any(tools & {check.tool for check in recipe.checks} for recipe in everything)
 
 
 def _others(was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 import msgspec
 
@@ -18,6 +18,8 @@ _MAIN = re.compile(
     r"(?i)(?:^|[^a-z])(?:ci|tests?|testing|unit|build|checks?|main|verify|maven|gradle|node|python|go|rust|java|linux)(?:$|[^a-z])"
 )
 """Names of workflows that verify; others have another purpose beside it."""
+_LISTS = frozenset({"include", "matrix", ""})
+"""Under these stand several jobs without a name."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
 """Of other programs that may run anything, it is not known that they verified."""
 
@@ -92,13 +94,20 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
         explained.append("something-came")
     if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
         explained.append("others-left")
-    if any(other.identity == run.identity for other in now.heard):
+    if any(other.identity == run.identity for other in now.heard) and not _is_left(run, now):
         explained.append("same-left")
     if run.path not in now.sides:
-        explained += ["service-left"] if not run.path.startswith(".github/") else []
-        explained += ["side-workflow"] if not _MAIN.search(run.path.rpartition("/")[2]) else []
+        if not run.path.startswith(".github/"):
+            explained.append("service-left")
+        elif not _MAIN.search(run.path.rpartition("/")[2]):
+            explained.append("side-workflow")
     signal = _signal("ci-removed", run, was, was=run.check.command.text)
     return msgspec.structs.replace(signal, explained=tuple(explained))
+
+
+def _is_left(run: Run, now: _Pipelines) -> bool:
+    """Whether its job still is there, and only this is gone from it."""
+    return run.job not in _LISTS and any((other.path, other.job) == (run.path, run.job) for other in now.runs)
 
 
 def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
@@ -107,12 +116,19 @@ def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
 
 
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:
-    """Those that the others do not have, by what they run on what."""
-    there = Counter(run.identity for run in others)
-    rest = []
+    """Those that the others do not have, by what they run on what; in the same job, or in any."""
+    for place in (lambda run: (run.path, run.job, run.identity)), (lambda run: run.identity):
+        there = Counter(map(place, others))
+        known = Counter(map(place, runs)) & there
+        runs, others = _rest(runs, place, known), _rest(others, place, known)
+    return runs
+
+
+def _rest(runs: list[Run], place: Callable[[Run], Hashable], known: Counter[Hashable]) -> list[Run]:
+    left, rest = known.copy(), []
     for run in runs:
-        if there[run.identity]:
-            there[run.identity] -= 1
+        if left[place(run)]:
+            left[place(run)] -= 1
         else:
             rest.append(run)
     return rest

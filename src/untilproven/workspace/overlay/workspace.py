@@ -148,6 +148,7 @@ class OverlayWorkspace:
         self._opened = self._upper(iteration).stat().st_ctime_ns
         room = WalledRoom(self._project.root, supervision, self._env, walls)
         room.stand_in(self._house)
+        room.furnish()
         self._rooms.append(room)
         return room
 

@@ -86,7 +86,7 @@ def _below(node: SgNode, dead: SgNode | None) -> list[tuple[SgNode, SgNode | Non
         return [(child, dead or node) for child in node.named_children()]
     below = []
     for child in node.named_children():
-        if child.kind() == "labeled_statement" and kind == "statement_list":
+        if dead is not None and child.kind() == "labeled_statement" and node.find(kind="goto_statement") is not None:
             dead = None
         below.append((child, dead))
         if kind == "statement_list" and dead is None and is_parting(child):

@@ -145,9 +145,12 @@ def _says(node: SgNode) -> bool:
 
 
 def _condition(call: Call) -> SgNode | None:
-    if call.name == "assertThat" or not call.values:
+    if call.name == "assertThat":
         return None
-    return _subject(call)
+    if call.values:
+        return _subject(call)
+    body = body_of(call.block) if call.block else None
+    return next(iter(statements(body)[-1:]), None) if body else None
 
 
 def _subject(call: Call) -> SgNode:

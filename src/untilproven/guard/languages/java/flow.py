@@ -6,11 +6,22 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.languages.java import words
 from untilproven.guard.languages.java.conditions import constant
-from untilproven.guard.languages.java.syntax import COMMENTS, IFS, Call, bare, call_of, code_in, statements, unwrapped
+from untilproven.guard.languages.java.syntax import (
+    COMMENTS,
+    IFS,
+    Call,
+    bare,
+    call_of,
+    code_in,
+    operation,
+    statements,
+    unwrapped,
+)
 from untilproven.guard.languages.syntax import flat_text as flat
 
 JUMPS = frozenset({"return_statement", "throw_statement", "jump_expression", "break_statement", "continue_statement"})
 _DEEPEST = 20
+_NAMES = frozenset({"identifier", "simple_identifier"})
 _BRANCH = COMMENTS | {"control_structure_body"}
 ASSUMES = re.compile(r"assume[A-Z]\w*|abort|assumingThat")
 
@@ -22,26 +33,26 @@ def assumption(call: Call) -> tuple[bool | None, str] | None:
     if call.name == "abort":
         return (False, reason) if not call.receiver or flat(call.receiver).endswith("Assumptions") else None
     if call.name in {"assumeTrue", "assumeFalse", "assumingThat"} and asked:
-        value = constant(asked[0])
-        if value is None:
-            value = _set_in_file(asked[0])
+        value = settled(bare(asked[0]))
         return (value if value is None else value is not (call.name == "assumeFalse")), reason
     if call.name == "assumeNotNull" and reason == "null":
         return False, reason
     return None, reason
 
 
-def _set_in_file(node: SgNode) -> bool | None:
-    """What a constant of the same file is."""
-    if node.kind() not in {"identifier", "simple_identifier"}:
-        return None
-    name = re.escape(node.text())
-    kind = "variable_declarator" if node.kind() == "identifier" else "property_declaration"
-    pattern = rf"(?:^|\s){name}(?:\s*:\s*Boolean)?\s*=\s*(?:true|false)$"
-    found = node.get_root().root().find(kind=kind, regex=pattern)
-    declared = found.parent() if found and kind == "variable_declarator" else found
-    is_fixed = declared is not None and bool({"final", "val"} & set(declared.text().split()))
-    return found.text().endswith("true") if found and is_fixed else None
+def settled(condition: SgNode) -> bool | None:
+    """What a condition comes to, also by a variable that is set once in the file, and to a literal."""
+    value = constant(condition)
+    applied = operation(condition)
+    if value is None and applied and applied[0] == "!":
+        inner = settled(applied[1][0]) if applied[1] and applied[1][0].kind() in _NAMES else None
+        return None if inner is None else not inner
+    if value is not None or condition.kind() not in _NAMES:
+        return value
+    name = re.escape(condition.text())
+    text = condition.get_root().root().text()
+    given = re.findall(rf"(?<![\w$.]){name}(?:\s*:\s*Boolean)?\s*[|&^]?=(?!=)\s*(\w+)", text)
+    return given[0] == "true" if given in (["true"], ["false"]) else None
 
 
 def thrown_by(node: SgNode) -> str | None:
@@ -68,7 +79,7 @@ def ends(statement: SgNode, nested: int = 0) -> bool:
         return True
     if statement.kind() in IFS:
         condition, then, _ = branches(statement)
-        certain = condition is not None and constant(condition) is True
+        certain = condition is not None and settled(condition) is True
         return certain and then is not None and any(ends(one, nested + 1) for one in statements(then))
     if statement.kind() == "block":
         return any(ends(one, nested + 1) for one in code_in(statement))

@@ -11,7 +11,7 @@ from untilproven.guard.languages.java import words
 from untilproven.guard.languages.java.annotated import modifiers
 from untilproven.guard.languages.java.assertions import asserted
 from untilproven.guard.languages.java.conditions import claims, constant
-from untilproven.guard.languages.java.flow import ASSUMES, JUMPS, assumption, branches, ends, thrown_by
+from untilproven.guard.languages.java.flow import ASSUMES, JUMPS, assumption, branches, ends, settled, thrown_by
 from untilproven.guard.languages.java.handling import handler_of, swallows
 from untilproven.guard.languages.java.syntax import (
     BLOCKS,
@@ -200,7 +200,7 @@ def _in_order(block: SgNode, place: Place) -> Steps:
 
 def _branches(node: SgNode, place: Place) -> Steps:
     condition, then, otherwise = branches(node)
-    value = constant(condition) if condition else None
+    value = settled(condition) if condition else None
     asked = flat(condition) if condition else ""
     if condition:
         yield condition, place
@@ -258,7 +258,7 @@ def _attempt(node: SgNode, place: Place, walked: Walked) -> Steps:
     tried = next((child for child in parts if child.kind() in {"block", "statements"}), None)
     done = statements(tried) if tried else []
     expects = bool(done) and bool(caught) and _fails(done[-1])
-    hidden = any(swallows(handler, expects=expects) for handler in caught)
+    hidden = any(swallows(handler, expects=expects) for handler in caught) or any(map(_overrides, parts))
     if expects and not hidden:
         error = " | ".join(handler.errors for handler in caught)
         wide = all(name in words.BROAD for handler in caught for name in handler.names)
@@ -269,11 +269,17 @@ def _attempt(node: SgNode, place: Place, walked: Walked) -> Steps:
         parts = [child for child in parts if child != tried] + done[:-1]
         walked.unreached += int(hidden)
     inside = Place(place.live and not hidden, place.own, place.under) if hidden else place
-    yield from ((part, place if part.kind() == "finally_clause" else inside) for part in parts)
+    yield from ((part, place if part.kind() in {"finally_clause", "finally_block"} else inside) for part in parts)
     for handler in caught:
         yield from (
             (one, Place(place.live, place.own, place.under or f"catch ({handler.errors})")) for one in handler.body
         )
+
+
+def _overrides(part: SgNode) -> bool:
+    """A return at last takes the place of whatever was thrown."""
+    blocks = code_in(part) if part.kind() in {"finally_clause", "finally_block"} else []
+    return any(one.text().startswith("return") for block in blocks for one in statements(block))
 
 
 def _fails(statement: SgNode) -> bool:

@@ -20,6 +20,7 @@ _BARE = frozenset(
     {"strictEqual", "deepStrictEqual", "deepEqual", "notStrictEqual", "equal", "rejects", "throws", "doesNotThrow"}
 )
 _CALLED_WORDS = frozenset({"and", "that", "with", "withContext", "withMessage", "catch", "then", "notify", "finally"})
+_PREPARING = frozenset({"expect", "async", "timeout", "step", "plan", "register", "use", "comment"})
 _LONGEST_PREFIX = 3
 
 
@@ -42,7 +43,7 @@ def found_in(links: list[Link], scope: Scope, *, is_statement: bool) -> list[Fou
         return _should(links, names.index("should", 1), whole, scope)
     if (asserted := _asserted(links, scope)) is not None:
         name, args = asserted
-        return [_found(whole, args[0], claim(name, args[0], args[1:], scope, is_negated=False))]
+        return [_found(whole, args[0], claim(name, args[0], args[1:], scope, is_negated=names[0] == "refute"))]
     if (answers := answered(links)) or not is_statement:
         return [Found(one) for one in answers]
     if (said := implied(links, whole, scope)) is not None:
@@ -139,6 +140,8 @@ def _asserted(links: list[Link], scope: Scope) -> tuple[str, tuple[SgNode, ...]]
     if not before:
         name = _bare_name(called.name, len(called.args))
         return (name, called.args) if name is not None else None
+    if before in (["assert"], ["refute"]) and called.name not in _PREPARING:
+        return called.name, called.args
     if len(before) > _LONGEST_PREFIX or called.name not in ASSERTS:
         return None
     is_said_to = before[-1] in {"assert", "strict"} or before[0] in {"assert", "tap"} or before[0] in scope.givers
@@ -146,7 +149,7 @@ def _asserted(links: list[Link], scope: Scope) -> tuple[str, tuple[SgNode, ...]]
 
 
 def _bare_name(name: str, given: int) -> str | None:
-    if name in {"assert", "ok"}:
+    if name in {"assert", "ok", "refute"}:
         return "ok"
     if given > 1 and name in _BARE:
         return name

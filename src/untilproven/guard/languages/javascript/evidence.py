@@ -1,7 +1,7 @@
 """What a test really asserts: what is reached, and what is only written."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ast_grep_py import SgNode
@@ -25,8 +25,13 @@ from untilproven.guard.languages.javascript.nodes import (
 )
 from untilproven.guard.languages.javascript.openings import opening
 from untilproven.guard.languages.javascript.scope import Scope
+from untilproven.guard.languages.syntax import flat_text, line_of
 
 _LEAVING = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
+
+
+_TYPES = ("expectTypeOf", "assertType", "expectType")
+"""What is checked without being run."""
 
 
 class Evidence(NamedTuple):
@@ -51,6 +56,7 @@ class _Gathering:
         names = parameters(function)
         self.done = names[0] if names and DONE.fullmatch(names[0]) else None
         self.is_plain = not names and not function.text().startswith(("async", "function*", "function *"))
+        self.function = function
         self.text = function.text()
         self.found: list[tuple[int, Found]] = []
         self.lost: list[str] = []
@@ -63,6 +69,8 @@ class _Gathering:
         while self.stack:
             step = self.stack.pop()
             self.visit(step)
+        if not self.found:
+            self.found.extend(_typed(self.function))
         weighty = [found for found in self.found if not found[1].is_weak]
         kept = weighty or self.found
         assertions = tuple(found.assertion for _, found in kept)
@@ -224,10 +232,18 @@ class _Gathering:
 
     def keep(self, step: _Step, found: list[Found]) -> None:
         for one in found:
-            if step.cause is None:
+            if step.cause is None or one.assertion.text.startswith(_TYPES):
                 self.found.append((step.node.range().start.index, one))
             elif one.assertion.strength > Strength.NOTHING and not one.is_weak:
                 self.lost.append(step.cause)
+
+
+def _typed(function: SgNode) -> Iterator[tuple[int, Found]]:
+    """What a type checker must refuse."""
+    for comment in function.find_all(kind="comment"):
+        if "@ts-expect-error" in comment.text():
+            made = Assertion(flat_text(comment), "", Strength.SOMETHING, line_of(comment))
+            yield comment.range().start.index, Found(made, is_weak=True)
 
 
 _VISITS: dict[str, Callable[[_Gathering, _Step], None]] = {

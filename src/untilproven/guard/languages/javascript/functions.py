@@ -40,7 +40,7 @@ _MISSING = re.compile(
 _EMPTY = frozenset({"null", "undefined", "void 0", "[]", "{}", '""', "``", "new Map()", "new Set()"})
 _EQUALITY = re.compile(r"(?:.*\.)?(?:\w*[eE]quals?(?:To)?|isEqual\w*|areEqual\w*|eq|deepEqual|isSame\w*)")
 _EMPTY_BY_NAME = re.compile(
-    r"(?:.*[.>])?(?:constructor|\w*(?:[nN]oop|[nN]othing|[eE]mpty|[dD]ummy|[fF]ake|[mM]ock|[sS]tub|[dD]efault|[nN]ull)\w*)"
+    r"constructor$|[nN]oop|[nN]othing|[eE]mpty|[dD]ummy|[fF]ake|[mM]ock|[sS]tub|[dD]efault|[nN]ull|(?:^|[.>]\s*)on[A-Z]\w*$"
 )
 _REFUSALS = range(400, 600)
 
@@ -216,7 +216,7 @@ def _stub(declaration: Declaration) -> str | None:
     inside = statements(body)
     remarks = " ".join(comment.text() for comment in body.find_all(kind="comment"))
     if not inside:
-        if _EMPTY_BY_NAME.fullmatch(declaration.name) or (remarks and not _MISSING.search(remarks)):
+        if _EMPTY_BY_NAME.search(declaration.name) or (remarks and not _MISSING.search(remarks)):
             return None
         return written(body) or "{}" if not _is_default(declaration.node) else None
     if len(inside) > 1:

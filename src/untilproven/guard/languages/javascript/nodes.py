@@ -35,7 +35,7 @@ def written(node: SgNode) -> str:
         if last == "," and text in _CLOSING:
             parts.pop()
             last = ""
-        elif last in {",", ":"} or text in _OPERATORS or last in _OPERATORS or (_wordy(last[-1:]) and _wordy(text[:1])):
+        elif _stand_apart(last, text):
             parts.append(" ")
         parts.append(text)
         last = text
@@ -54,6 +54,14 @@ def _tokens(node: SgNode) -> Iterator[SgNode]:
             stack.extend(reversed(children))
         else:
             yield node
+
+
+def _stand_apart(last: str, text: str) -> bool:
+    if last in {",", ":"} or text in _OPERATORS or last in _OPERATORS:
+        return True
+    if last in {"return", "throw", "await"}:
+        return text != ";"
+    return _wordy(last[-1:]) and _wordy(text[:1])
 
 
 def _wordy(character: str) -> bool:

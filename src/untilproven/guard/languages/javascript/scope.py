@@ -10,6 +10,7 @@ from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
     Link,
+    arguments,
     bare,
     chain,
     is_constant,
@@ -36,6 +37,15 @@ _RULE: Config = {
     }
 }
 _ASSERTING = re.compile(r"\b(?:expect|assert|should|fail)\b|\bassert[A-Z]|\bt\.\w+\(")
+_WRAPPING: Config = {
+    "rule": {
+        "kind": "variable_declarator",
+        "all": [
+            {"has": {"field": "name", "kind": "identifier"}},
+            {"has": {"field": "value", "kind": "call_expression"}},
+        ],
+    }
+}
 _MAKERS = re.compile(r"(?:jest|vi|sinon|sandbox|mock|t\.mock|td)\.")
 
 
@@ -62,9 +72,22 @@ def scope_of(test: Opening, function: SgNode) -> Scope:
             fixed.add(name)
         else:
             rigged[name] = rigged.get(name, frozenset()) | {answer}
-    givers = frozenset({"t", *parameters(function)[:1]})
+    givers = {"t", *parameters(function)[:1]}
+    givers |= {name for name, source in _wrapped(test.node.get_root()) if source in givers}
     own = frozenset(name for start, name in _functions(test.node.get_root()) if test.start <= start <= test.end)
-    return Scope(givers, frozenset(fixed), rigged, _helpers(test.node.get_root()), own)
+    return Scope(frozenset(givers), frozenset(fixed), rigged, _helpers(test.node.get_root()), own)
+
+
+@lru_cache(maxsize=16)
+def _wrapped(root: SgRoot) -> tuple[tuple[str, str], ...]:
+    """Names bound to what a call makes of another name: `const plan = tspl(t, { plan: 1 })`."""
+    found = []
+    for binding in root.root().find_all(_WRAPPING):
+        name, value = binding.field("name"), binding.field("value")
+        args = arguments(value) if value is not None else ()
+        if name is not None and args and args[0].kind() == "identifier":
+            found.append((name.text(), args[0].text()))
+    return tuple(found)
 
 
 @lru_cache(maxsize=16)

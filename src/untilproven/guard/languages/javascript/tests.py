@@ -2,15 +2,17 @@
 
 from ast_grep_py import SgNode
 
-from untilproven.guard.facts import Declaration, Running, Test
+from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.javascript.cases import cases
 from untilproven.guard.languages.javascript.evidence import Evidence, gather
 from untilproven.guard.languages.javascript.limits import retries, timeout
-from untilproven.guard.languages.javascript.openings import opening
+from untilproven.guard.languages.javascript.nodes import arguments, written
+from untilproven.guard.languages.javascript.openings import Opening, opening
 from untilproven.guard.languages.javascript.replacing import mocks
 from untilproven.guard.languages.javascript.running import running
 from untilproven.guard.languages.javascript.scope import scope_of
 from untilproven.guard.languages.javascript.survey import survey
+from untilproven.guard.languages.syntax import line_of
 
 
 def test(declaration: Declaration) -> Test:
@@ -19,7 +21,10 @@ def test(declaration: Declaration) -> Test:
         return Test(Running.ALWAYS, ())
     around = survey(found.node).around(found.node)
     function: SgNode | None = found.function
-    evidence = gather(function, scope_of(found, function)) if function is not None else Evidence((), 0, None)
+    if function is not None:
+        evidence = gather(function, scope_of(found, function))
+    else:
+        evidence = Evidence(_elsewhere(found), 0, None)
     mark = running(found, around)
     return Test(
         mark.running,
@@ -32,3 +37,9 @@ def test(declaration: Declaration) -> Test:
         retries=retries(found, around),
         timeout=timeout(found, around),
     )
+
+
+def _elsewhere(opening: Opening) -> tuple[Assertion, ...]:
+    """Of a test whose body is written elsewhere: what it is given counts as a helper."""
+    given = [one for one in arguments(opening.node)[1:] if one.kind() not in {"object", "number"}]
+    return tuple(Assertion(written(one), written(one), Strength.PARTLY, line_of(one)) for one in given[:1])

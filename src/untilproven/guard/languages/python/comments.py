@@ -22,9 +22,11 @@ _SUPPRESSION = re.compile(
 _TODO = re.compile(r"\b(?:TODO|FIXME|HACK|XXX)\b")
 _LIKE_CODE = re.compile(
     r"(?:async )?def \w+\(|class \w+[(:]|@\w|assert \S|import \w|from [\w.]+ import |(?:with|if|elif|while) [^:]+:"
-    r"|for .{1,80} in [^:]+:|(?:try|else):|return \S|raise \w|await \w|[\w.]+\(|[\w.\[\]\"', ]{1,80}(?:: ?[\w.\[\]]+ ?)?[-+*/|]?= ?\S"
+    r"|for .{1,80} in [^:]+:|(?:try|else):|return \S|raise \w|await \w|[\w.]+\("
+    r"|[\w.\[\]\"', ]{1,80}(?:: ?[\w.\[\]]+ ?)?[-+*/|]?= ?\S"
 )
 _HEADER = re.compile(r"\s*(?:async\s+)?(?:def|class)\s+[tT]est\w*")
+_LONG_STRINGS = ('"""', "'''")
 _LONGEST = 200
 _MOST_LINES = 400
 _MOST_TRIES = 4
@@ -44,13 +46,12 @@ def commented(comments: list[SgNode], root: SgNode) -> Iterator[Commented]:
     """Blocks of comments, and texts that nothing reads, that are code."""
     for line, lines in _blocks(comments):
         yield from _code_in(line, lines)
-    for statement in root.find_all(
-        {"rule": {"kind": "string", "regex": r"\bassert|def test", "inside": {"kind": "expression_statement"}}}
-    ):
-        around = statement.parent()
-        if around is None or _is_first(around):
-            continue
-        yield from _code_in(line_of(statement), (string_in(statement) or "").splitlines())
+    if not any(sign in root.text() for sign in _LONG_STRINGS):
+        return
+    for text in root.find_all(kind="string", regex="assert |def test"):
+        around = text.parent()
+        if around and around.kind() == "expression_statement" and not _is_first(around):
+            yield from _code_in(line_of(text), (string_in(text) or "").splitlines())
 
 
 def _is_first(statement: SgNode) -> bool:

@@ -70,15 +70,22 @@ _HINTS = (
     *(
         "TestCase.",
         "TestResult",
-        "pytest.",
         "builtins",
         "settrace",
         "setprofile",
         "addaudithook",
         "setattr(",
         "Mock.assert",
+        ".testing.",
     ),
-    *(".testing.", "sys.excepthook", "sys.exit =", "os._exit =", "os.environ[", "sys.modules[", "unittest."),
+    *("excepthook", "_pytest.", "os.environ[", "sys.modules["),
+    *(f"{name}{sign}" for name in ("pytest.raises", "pytest.fail", "pytest.skip") for sign in ("=", " =")),
+    *(f"{name}{sign}" for name in ("pytest.approx", "pytest.warns", "pytest.main") for sign in ("=", " =")),
+    *(
+        f"{name}{sign}"
+        for name in ("sys.exit", "os._exit", "unittest.main", "unittest.TestCase")
+        for sign in ("=", " =")
+    ),
 )
 _PATCHING: list[Rule] = [
     {"kind": "assignment"},

@@ -76,10 +76,10 @@ def _is_empty(statement: SgNode) -> bool:
 
 
 def _is_by_design(node: SgNode) -> bool:
-    if _has_note(node):
-        return False
-    if node.find(kind="comment") or _is_for_types(node):
+    if _is_for_types(node):
         return True
+    if node.find(kind="comment"):
+        return not _has_note(node)
     if _NO_OP.fullmatch(name_of(node)) or _is_interface(node):
         return True
     marks = decorators(node)

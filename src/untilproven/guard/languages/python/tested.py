@@ -8,8 +8,9 @@ from ast_grep_py import Rule, SgNode
 from untilproven.guard.languages.python.nodes import call_of, dotted, string_in, written
 
 _HINTS = (
-    *("sys.modules", "environ", "getenv", "sys.argv", "inspect.", "_getframe", "extract_stack", "called_from_test"),
-    *("is_test", "is_under_test", "IS_TEST", "under_test", "UNDER_TEST", "running_", "RUNNING_", "running", "isTest"),
+    *("sys.modules", "environ", "getenv", "sys.argv", "inspect.stack", "currentframe", "getouterframes", "_getframe"),
+    *("extract_stack", "called_from_test", "is_test", "is_under_test", "IS_TEST", "under_test", "UNDER_TEST", "isTest"),
+    *("running_test", "running_in_", "running_under_", "running_pytest", "RUNNING_"),
 )
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "nose", "nose2", "doctest", "py.test", "hypothesis"})
 _VARIABLE = re.compile(

@@ -85,13 +85,21 @@ def _below(node: SgNode, dead: SgNode | None) -> list[tuple[SgNode, SgNode | Non
         branches = {False: node.field("consequence"), True: node.field("alternative")}
         never = branches[always] if always is not None else None
         return [(child, node if never is not None and child == never else None) for child in children]
+    if kind not in {"block", "source_file"} or dead is not None:
+        return [(child, dead) for child in children]
+    return _in_order(children)
+
+
+def _in_order(children: list[SgNode]) -> list[tuple[SgNode, SgNode | None]]:
+    """Statements of a block; what is declared there is there wherever it stands, if anything runs before the end."""
+    run = [child for child in children if not child.kind().endswith(("_item", "comment", "use_declaration"))]
+    if run and is_parting(run[0]):
+        return [(child, run[0]) for child in children]
+    dead: SgNode | None = None
     below: list[tuple[SgNode, SgNode | None]] = []
     for child in children:
-        if child.kind() == "function_item":  # a function in a function is there wherever it stands
-            below.append((child, None))
-            continue
-        below.append((child, dead))
-        if kind in {"block", "source_file"} and dead is None and is_parting(child):
+        below.append((child, None if child.kind().endswith("_item") else dead))
+        if dead is None and is_parting(child):
             dead = child
     return below
 
