@@ -88,7 +88,7 @@ class Repository:
                 "--no-merges",
                 f"--max-count={newest}",
             ),
-            *("--raw", "-z", "-M", "--no-abbrev", "--no-color"),
+            *("--raw", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color"),
             *("--encoding=UTF-8", "--format=format:%x01%H%x00%B%x00"),
         )
         fields = iter(log.split(b"\0"))

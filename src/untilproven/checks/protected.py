@@ -5,13 +5,14 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from untilproven.checks import line as lines
-from untilproven.guard.kinds import Kind, kind_of
 from untilproven.checks.wrappers import base, past_wrappers
 from untilproven.contract import Differs
+from untilproven.guard.kinds import Kind, kind_of
 from untilproven.process.patterns import matches
 
 MARKS = ("pyvenv.cfg", "CMakeCache.txt", "CACHEDIR.TAG")
@@ -113,11 +114,16 @@ def kinds_of(
 def scripts_in(texts: Iterable[str]) -> Iterator[str]:
     """Files of the tree that lines of shell run: a program by its path, or what an interpreter is given."""
     for text in texts:
-        line = lines.read(text)
-        directory = PurePosixPath(line.directory if line else ".")
-        commands = [*line.earlier, tuple(word.text for word in line.words)] if line else _roughly(text)
-        for words in commands:
-            yield from _scripts(words, directory)
+        yield from _scripts_in(text)
+
+
+@lru_cache(maxsize=4096)
+def _scripts_in(text: str) -> tuple[str, ...]:
+    """The same lines are asked about again in every iteration."""
+    line = lines.read(text)
+    directory = PurePosixPath(line.directory if line else ".")
+    commands = [*line.earlier, tuple(word.text for word in line.words)] if line else _roughly(text)
+    return tuple(path for words in commands for path in _scripts(words, directory))
 
 
 def _scripts(words: tuple[str, ...], directory: PurePosixPath) -> Iterator[str]:

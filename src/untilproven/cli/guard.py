@@ -27,7 +27,7 @@ class _Guard(click.Group):
     """A commit may stand where a verb could."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
@@ -119,7 +119,7 @@ def _tell(judgement: Judgement, *, files: int) -> None:
     blocking = sum(finding.blocks for finding in judgement.findings)
     warning = sum(finding.severity is Severity.MEDIUM for finding in judgement.findings)
     notes = len(judgement.findings) - blocking - warning
-    output.note(f"{files} files changed: {blocking} findings block, {warning} warn, {notes} are notes")
+    output.note(f"files changed: {files}; findings that block: {blocking}, that warn: {warning}, notes: {notes}")
     if blocking:
         output.note("what a finding means: ralph guard --explain ID; if it is wrong: ralph guard mark FINDING --help")
 

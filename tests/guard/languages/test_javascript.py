@@ -83,6 +83,7 @@ def test_what_a_runner_collects(source: str) -> None:
         "commit('adds', () => {})",
         "describe('adds', () => {})",
         "test.step('adds', () => {})",
+        "test.skip(({ browserName }) => browserName === 'firefox')",
     ],
 )
 def test_what_a_runner_does_not_collect(source: str) -> None:
@@ -419,6 +420,7 @@ def test_helpers_of_the_file_that_assert_count() -> None:
 
 def test_what_uses_the_value_of_a_call_is_no_assertion() -> None:
     assert not inside("const ok = verifyToken(x); await page.check('#a'); const a = screen.getByText('a')").assertions
+    assert not inside("await page.getByText('a').click(); page.getByText('b')").assertions
 
 
 def test_a_body_that_is_written_elsewhere_counts_as_a_helper() -> None:
@@ -443,6 +445,13 @@ def test_reaching_the_end_counts_where_nothing_else_does() -> None:
     both = "it('a', (done) => { server.on('close', () => { expect(x).toBe(1); done() }) })"
     assert [each.text for each in only_in(both).assertions] == ["expect(x).toBe(1)"]
     assert not only_in("it('a', (done) => { f(); done() })").assertions
+
+
+def test_being_called_counts_where_nothing_else_does() -> None:
+    assert [
+        each.strength for each in only_in("test('a', (t) => { server.on('end', () => t.ok(true)) })").assertions
+    ] == [SOMETHING]
+    assert [each.strength for each in only_in("test('a', (t) => { t.ok(true) })").assertions] == [NOTHING]
 
 
 def test_assertions_in_callbacks_count_and_those_of_subtests_do_not() -> None:

@@ -98,6 +98,7 @@ def test_where_commented_code_begins() -> None:
         ("expect.extend({ toBeACart() {} })", ()),
         ("jasmine.DEFAULT_TIMEOUT_INTERVAL = 1000", ()),
         ("cart.total = () => 1", ()),
+        ("test.parent = suite", ()),
         ("process.exitCode = 1", ()),
         ("beforeEach(() => {})", ()),
     ],

@@ -172,6 +172,7 @@ def test_answers_for_two_parameters() -> None:
         ("if (process.env.NODE_ENV !== 'production') return 1", ()),
         ("if (kind === 'test') return 1", ()),
         ("if (typeof x === 'function') return 1", ()),
+        ("if (typeof test === 'object') return 1", ()),
         ("spawn({ CI: process.env.CI })", ()),
     ],
 )

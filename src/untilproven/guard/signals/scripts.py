@@ -9,25 +9,27 @@ from untilproven.guard.finding import Signal
 from untilproven.guard.signals.commands import is_idle
 from untilproven.guard.signals.pipelines import is_pipeline
 from untilproven.guard.signals.recipes import Recipe, recipes_in
-from untilproven.guard.signals.verifiers import Check, purpose_of_name
+from untilproven.guard.signals.verifiers import Check, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 
 def scripts(comparison: Comparison) -> Iterator[Signal]:
     pairs = [pair for pair in comparison.pairs if not is_pipeline(pair.path)]
-    everything = [recipe for pair in pairs for recipe in recipes_in(pair.after).values()]
+    tools = {check.tool for pair in pairs for recipe in recipes_in(pair.after).values() for check in _heard(recipe)}
     for pair in pairs:
         if pair.before is None or pair.kind in {"dependencies", "cache"}:
             continue
         now = recipes_in(pair.after)
         for was in recipes_in(pair.before).values():
             if after := now.get(was.name):
-                yield from _compared(pair, was, after, _others(was, now))
-            elif pair.after and _heard(was) and purpose_of_name(was.name) and not _goes_on(was, everything):
+                for signal in _compared(pair, was, after, tools):
+                    yield msgspec.structs.replace(signal, explained=_others(was, now))
+            elif pair.after and _heard(was) and purpose_of_name(was.name) and not tools & _tools(was):
                 yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
 
 
-def _compared(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -> Iterator[Signal]:
+def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
+    """`tools` are all that verify now, here or elsewhere: what is left to another is not lost."""
     if not _heard(was) and not purpose_of_name(was.name):
         return
     if not after.needs and _is_idle(after) and not _is_idle(was):
@@ -38,10 +40,10 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -
         if _is_swallowed(after) and not _is_swallowed(was):
             yield _signal("command-neutralised", pair, after, was, after.text)
     else:
-        yield from _checked_less(pair, was, after, others)
+        yield from _checked_less(pair, was, after, tools)
 
 
-def _checked_less(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...]) -> Iterator[Signal]:
+def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
     before, heard = _heard(was), _heard(after)
     kept = {check.command.text for check in before} & {check.command.text for check in heard}
     for check in before:
@@ -51,8 +53,20 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, others: tuple[str, ...
         if same and not any(one in heard for one in same):
             yield _signal("command-neutralised", pair, after, was, verifies_nothing(same[0]) or same[0].command.text)
         elif same and all(less := [narrowed(check, one) for one in same]):
-            signal = _signal("command-weakened", pair, after, was, less[0] or "")
-            yield msgspec.structs.replace(signal, explained=others)
+            yield _signal("command-weakened", pair, after, was, less[0] or "")
+        elif not same and check.tool not in tools and check.purpose != "anything" and not _came(was, after):
+            yield _signal("command-weakened", pair, after, was, f"no {check.tool}")
+
+
+def _came(was: Recipe, after: Recipe) -> bool:
+    """Whether there is something that may stand for what is gone."""
+    before = {command.text for command in was.commands}
+    new = (command for command in after.commands if command.text not in before)
+    return bool(set(after.needs) - set(was.needs)) or not all(map(is_harmless, new))
+
+
+def _tools(recipe: Recipe) -> set[str]:
+    return {check.tool for check in recipe.checks}
 
 
 def _is_idle(recipe: Recipe) -> bool:
@@ -70,12 +84,6 @@ def _heard(recipe: Recipe) -> list[Check]:
 
 def _asks_for_status(recipe: Recipe) -> bool:
     return any("$?" in word or word == "pipefail" for command in recipe.commands for word in command.words)
-
-
-def _goes_on(was: Recipe, everything: list[Recipe]) -> bool:
-    """Under another name, in another file, or as a part of something else."""
-    tools = {check.tool for check in was.checks}
-    return any(tools & {check.tool for check in recipe.checks} for recipe in everything)
 
 
 def _others(was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def save_total(plan: Plan, layer: Path) -> None:
 
 def total(layer: Path) -> Plan | None:
     """The same again; None for a layer that is merged as it is."""
-    return _load(layer / _TOTAL) if (layer / _TOTAL).exists() else None
+    return _load(layer / _TOTAL) if os.path.exists(f"{layer}/{_TOTAL}") else None  # noqa: PTH110  for every iteration
 
 
 def replan(plan: Plan, layer: Path) -> None:
@@ -98,7 +98,7 @@ def load(layer: Path) -> Plan:
 
 
 def _file_of(layer: Path) -> Path | None:
-    if (layer / _WRITTEN).exists():
+    if os.path.exists(f"{layer}/{_WRITTEN}"):  # noqa: PTH110  asked again and again in every iteration
         return layer / _WRITTEN
     return next(layer.glob(f"{_BEGUN}*"), None)
 

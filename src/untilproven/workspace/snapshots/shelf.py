@@ -40,7 +40,9 @@ class Snapshots:
         self._loop_id = loop_id
         self._start: State = {}
         self._where: dict[str, tuple[Name, int, int]] = {}
-        self._known: set[Name] = set()
+        self._learned = 0
+        """How many records, from the first on, the start is made of."""
+        self._newest: tuple[Name, Record] | None = None
 
     @cached_property
     def path(self) -> Path:
@@ -79,12 +81,13 @@ class Snapshots:
     def added(self, name: Name, record: Record) -> None:
         """A record is there now."""
         self.names.append(name)
+        self._newest = name, record
         if name.is_applied:
             self._locate(name, record)
 
     def replaced(self) -> None:
         """A record says something else now."""
-        self._known.clear()
+        self._learned, self._newest = 0, None
         self._start.clear()
 
     def close(self) -> None:
@@ -94,9 +97,10 @@ class Snapshots:
 
     def start(self) -> State:
         """How every path was that the loop has changed for good."""
-        for name in self.names:
-            if name.is_applied and name not in self._known:
-                self._learn(name, self.load(name))
+        for name in self.names[self._learned :]:
+            if name.is_applied:
+                self._learn(name, self._newest[1] if self._newest and self._newest[0] == name else self.load(name))
+        self._learned, self._newest = len(self.names), None
         return self._start
 
     def is_stored(self, entry: Entry) -> bool:
@@ -168,7 +172,6 @@ class Snapshots:
         return data
 
     def _learn(self, name: Name, record: Record) -> None:
-        self._known.add(name)
         self._locate(name, record)
         for path, change in record.changes().items():
             if path not in self._start:

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
-from untilproven.guard.languages.golang.claims import LITERALS, arguments, called, claims, difference, equality
+from untilproven.guard.languages.golang.claims import (
+    LITERALS,
+    arguments,
+    called,
+    claims,
+    difference,
+    equality,
+    is_error,
+)
 from untilproven.guard.languages.syntax import Claim, flat_text, number_in
 
 _EQUAL = frozenset(
@@ -86,8 +94,7 @@ def said(name: str, given: list[SgNode]) -> Iterator[Claim]:  # noqa: C901, PLR0
     elif name in _PANICS:
         yield Claim(value or "", Strength.EXACTLY, text, error="panic")
     elif name in {"Nil", "Zero"}:
-        strength = Strength.NOTHING if about.kind() == "nil" else Strength.EXACTLY
-        yield Claim(text, strength, "nil" if name == "Nil" else "0")
+        yield _empty(about, "nil" if name == "Nil" else "0")
     elif name in CHECKED:
         yield from _checked(about, given)
     elif name in _SOMETHING:
@@ -97,6 +104,14 @@ def said(name: str, given: list[SgNode]) -> Iterator[Claim]:  # noqa: C901, PLR0
     else:
         same = expected is not None and flat_text(about) == flat_text(expected) and "Not" not in name
         yield Claim(text, Strength.NOTHING if same else Strength.PARTLY, value)
+
+
+def _empty(about: SgNode, value: str) -> Claim:
+    """Of an error, or of a call that may well answer one, nil says no more than that there is none."""
+    if about.kind() == "nil":
+        return Claim(about.text(), Strength.NOTHING, value)
+    may_fail = value == "nil" and (about.kind() == "call_expression" or is_error(about.text()))
+    return Claim(about.text(), Strength.SOMETHING if may_fail else Strength.EXACTLY, value)
 
 
 def _checked(about: SgNode, given: list[SgNode]) -> Iterator[Claim]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import msgspec
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
@@ -199,6 +200,8 @@ class _Gathering:
         found = found_in(links, self.scope, is_statement=step.place != "value") or self.weak(step, links)
         if found and cause is None and step.place == "statement" and is_dropped(links):
             cause = "not awaited"
+        if step.depth and links[0].name in self.scope.givers:
+            found = [_as_reached(one) for one in found]
         self.keep(step._replace(cause=cause), found)
         if cause is None and self.is_left_behind(step, links):
             cause = "not awaited"
@@ -236,6 +239,13 @@ class _Gathering:
                 self.found.append((step.node.range().start.index, one))
             elif one.assertion.strength > Strength.NOTHING and not one.is_weak:
                 self.lost.append(step.cause)
+
+
+def _as_reached(found: Found) -> Found:
+    """In a callback, `t.ok(true)` says that it was called."""
+    if found.assertion.strength > Strength.NOTHING:
+        return found
+    return Found(msgspec.structs.replace(found.assertion, strength=Strength.SOMETHING), is_weak=True)
 
 
 def _typed(function: SgNode) -> Iterator[tuple[int, Found]]:

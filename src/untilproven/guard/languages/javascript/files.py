@@ -24,13 +24,12 @@ _SUPPRESSION = re.compile(
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
 _RUNNERS = "it|test|describe|expect|assert|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
 _PATCHED = re.compile(
-    rf"(?:global|globalThis|window|self)\.(?:{_RUNNERS})|(?:{_RUNNERS}|chai|Assertion|Mocha|Runner|Test|Suite)(?:\.prototype)?"
-    r"(?:\.\w+)+|process\.(?:exit|exitCode|reallyExit)|Module\._(?:load|resolveFilename|extensions)|require\.extensions.*"
-    r"|module\.exports\.mochaHooks|exports\.mochaHooks"
+    rf"(?:global|globalThis|window|self)\.(?:{_RUNNERS})|(?:it|test|describe)\.(?:only|skip|each|todo|concurrent)"
+    r"|(?:chai\.)?(?:expect|assert)(?:\.\w+)+|(?:\w+\.)*(?:Assertion|Mocha|Runner|Runnable|Test|Suite)\.prototype\.\w+"
+    r"|(?:jest|vi|jasmine|Mocha)(?:\.\w+)+|process\.(?:exit|reallyExit)|Module\._(?:load|resolveFilename|extensions)"
+    r"|require\.extensions.*|(?:module\.)?exports\.mochaHooks"
 )
-_HARMLESS = re.compile(
-    r".*\.(?:config|timeout|length|displayName)|jasmine\.DEFAULT_TIMEOUT_INTERVAL|(?:test|it)\.\w*[tT]itle|Test\w*\..*"
-)
+_HARMLESS = re.compile(r"jasmine\.DEFAULT_TIMEOUT_INTERVAL|chai\.config\..*|.*\.(?:displayName|length)")
 _GLOBAL_SETUP = re.compile(
     r"globalSetup|globalTeardown|handleTestEvent|mochaHooks|mochaGlobalSetup|mochaGlobalTeardown"
 )

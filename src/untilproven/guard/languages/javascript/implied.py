@@ -46,7 +46,8 @@ def implied(links: list[Link], whole: SgNode, scope: Scope) -> tuple[Strength, s
     if not calls:
         return None
     last = calls[-1]
-    if any(_QUERY.fullmatch(link.name) for link in links[:2]) or (links[0].name == "cy" and last.name == "contains"):
+    is_query = last is links[-1] and links[0].name != "page" and _QUERY.fullmatch(last.name)
+    if is_query or (links[0].name == "cy" and last.name == "contains"):
         return Strength.SOMETHING, written(whole)
     if (last.name in _ACTIONS and len(links) > 1) or links[0].name in scope.own:
         return None

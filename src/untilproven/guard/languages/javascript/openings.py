@@ -112,7 +112,7 @@ def opening(call: SgNode) -> Opening | None:
     if base is None:
         return None
     is_suite, links, is_exact = base
-    given = _given(args, call, is_exact=is_exact)
+    given = _given(args, call, is_exact=is_exact, is_bare=len(links) == 1)
     if given is None:
         return None
     name, options, function, is_pending = given
@@ -141,7 +141,7 @@ def _base(links: list[Link]) -> tuple[bool, list[Link], bool] | None:
 
 
 def _given(
-    args: tuple[SgNode, ...], call: SgNode, *, is_exact: bool
+    args: tuple[SgNode, ...], call: SgNode, *, is_exact: bool, is_bare: bool
 ) -> tuple[str, SgNode | None, SgNode | None, bool] | None:
     """The name, the options, the function and whether there is none."""
     if not args:
@@ -153,7 +153,7 @@ def _given(
         if functions[0] is args[0] or functions[0] == args[0]:
             above = call.parent()
             is_alone = above is not None and above.kind() == "expression_statement" and len(args) == 1
-            return ("", None, args[0], False) if is_exact and is_alone else None
+            return ("", None, args[0], False) if is_exact and is_bare and is_alone else None
         if not is_exact and (title is None or not _is_statement(call)):
             return None
         return title if title is not None else written(args[0]), options, functions[-1], False

@@ -28,7 +28,7 @@ def asked(node: SgNode) -> str | None:
     if kind == "unary_expression":
         if not _TYPEOF.fullmatch(node.text()):
             return None
-        return written(above if above.kind() == "binary_expression" else node)
+        return written(above) if re.search(r"[\"'](?:function|undefined)[\"']", above.text()) else None
     if not _TELLING.fullmatch(written(node)):
         return None
     if above.kind() == "binary_expression" and operator(above) in _EQUALITY:

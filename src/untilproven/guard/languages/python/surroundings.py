@@ -177,7 +177,10 @@ class Module(Scope):
     def scopes(self, node: SgNode) -> list[Scope]:
         """The classes that a test stands in, from within, and the module."""
         around = [one for one in node.ancestors() if one.kind() == "class_definition"]
-        return [*(self._classes.setdefault(one, Scope(one)) for one in around), self]
+        for one in around:
+            if one not in self._classes:
+                self._classes[one] = Scope(one)
+        return [*(self._classes[one] for one in around), self]
 
     @cached_property
     def has_focus(self) -> bool:

@@ -1,0 +1,165 @@
+"""`ralph guard` on a real repository: what it compares, what it says, and its exit code."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import ralph
+
+TESTS = """\
+from cart import total
+
+
+def test_sums():
+    assert total([1, 2]) == 3
+
+
+def test_nothing():
+    assert total([]) == 0
+"""
+WITHOUT = TESTS.partition("\n\ndef test_nothing")[0]
+IDENTITY = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+class Repository:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.git("init", "-q", "-b", "main", ".")
+        self.commit("first", **{"cart.py": "def total(prices):\n    return sum(prices)\n", "tests/test_cart.py": TESTS})
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=self.root, env={**os.environ, **IDENTITY}, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def write(self, **files: str) -> None:
+        for name, content in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+
+    def commit(self, message: str, **files: str) -> None:
+        self.write(**files)
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+
+    def guard(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return ralph("guard", *words, cwd=self.root)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def test_a_deleted_test_blocks_and_is_named(repository: Repository) -> None:
+    repository.commit("tidy", **{"tests/test_cart.py": WITHOUT})
+    found = repository.guard("HEAD~1")
+    assert found.returncode == 5
+    assert "tests/test_cart.py:8: critical: Test Deletion  [LP-001-" in found.stdout
+    assert "test_nothing was deleted" in found.stdout
+    assert "findings that block: 1, that warn: 0" in found.stderr
+
+
+def test_honest_work_passes(repository: Repository) -> None:
+    repository.commit("more", **{"tests/test_cart.py": TESTS + "\n\ndef test_one():\n    assert total([7]) == 7\n"})
+    found = repository.guard("HEAD~1", "HEAD")
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_what_was_added_to_the_base_meanwhile_was_not_deleted_here(repository: Repository) -> None:
+    repository.git("switch", "-qc", "work")
+    repository.commit("work", **{"cart.py": "def total(prices):\n    return sum(prices, 0)\n"})
+    repository.git("switch", "-q", "main")
+    repository.commit("meanwhile", **{"tests/test_more.py": "def test_more():\n    assert 1 + 1 == 2\n"})
+    assert repository.guard("main", "work").returncode == 0
+
+
+def test_what_a_commit_says_of_itself_is_not_believed_and_a_task_is(repository: Repository) -> None:
+    repository.commit("remove an obsolete test, as asked", **{"tests/test_cart.py": WITHOUT})
+    assert repository.guard("HEAD~1").returncode == 5
+    asked = repository.guard("HEAD~1", "--task", "remove the test of the empty cart")
+    assert asked.returncode == 0
+    assert "asked-for" in asked.stdout
+
+
+def test_what_is_staged_and_what_lies_there_are_two_things(repository: Repository) -> None:
+    repository.write(**{"tests/test_cart.py": WITHOUT})
+    assert repository.guard("--staged").returncode == 0
+    assert repository.guard("--working-tree").returncode == 5
+    repository.git("add", "-A")
+    assert repository.guard("--staged").returncode == 5
+
+
+def test_untracked_files_count_and_ignored_ones_do_not(repository: Repository) -> None:
+    hook = "def pytest_collection_modifyitems(items):\n    items.clear()\n"
+    repository.write(**{"conftest.py": hook})
+    assert repository.guard("--working-tree").returncode == 5
+    repository.write(**{".gitignore": "conftest.py\n"})
+    assert repository.guard("--working-tree").returncode == 0
+
+
+def test_json_and_sarif_say_the_same(repository: Repository) -> None:
+    repository.commit("tidy", **{"tests/test_cart.py": WITHOUT})
+    told = json.loads(repository.guard("HEAD~1", "--json").stdout)
+    assert told["blocks"] is True
+    (finding,) = told["findings"]
+    assert (finding["pattern"], finding["regression"], finding["line"]) == ("LP-001", "test_deletion", 8)
+    document = json.loads(repository.guard("HEAD~1", "--format", "sarif").stdout)
+    (run,) = document["runs"]
+    (result,) = run["results"]
+    assert (result["ruleId"], result["level"]) == ("LP-001", "error")
+    assert result["partialFingerprints"]["untilproven/v1"] == finding["id"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["LP-001"]
+
+
+def test_a_finding_that_is_marked_as_wrong_is_a_note(repository: Repository) -> None:
+    repository.commit("tidy", **{"tests/test_cart.py": WITHOUT})
+    (finding,) = json.loads(repository.guard("HEAD~1", "--json").stdout)["findings"]
+    assert repository.guard("mark", finding["id"], "--false-positive").returncode == 2
+    assert repository.guard("mark", finding["id"], "--false-positive", "--why", "it was a duplicate").returncode == 0
+    again = repository.guard("HEAD~1")
+    assert again.returncode == 0
+    assert "marked-false-positive" in again.stdout
+    repository.guard("mark", finding["id"], "--confirmed", "--why", "no, it was not")
+    assert repository.guard("HEAD~1").returncode == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "compare with what"),
+        (("no-such-commit",), "no commit 'no-such-commit'"),
+        (("--staged", "--working-tree"), "two different things"),
+        (("--explain", "LP-999"), "no pattern"),
+        (("mark", "XX-1-abc", "--confirmed", "--why", "x"), "no pattern"),
+    ],
+)
+def test_a_mistake_is_explained(repository: Repository, words: tuple[str, ...], said: str) -> None:
+    mistake = repository.guard(*words)
+    assert mistake.returncode == 2
+    assert said in mistake.stderr
+
+
+def test_patterns_can_be_listed_and_explained(repository: Repository) -> None:
+    assert "LP-001" in repository.guard("patterns").stdout
+    explained = repository.guard("--explain", "LP-001").stdout
+    assert "Test Deletion" in explained
+    assert "one of two tests is deleted" in explained
+
+
+def test_a_hostile_repository_runs_nothing(repository: Repository) -> None:
+    mark = repository.root.parent / "ran"
+    repository.git("config", "core.fsmonitor", f"touch {mark}")
+    repository.git("config", "diff.external", f"touch {mark}")
+    repository.write(**{".gitattributes": "* diff=evil filter=evil\n"})
+    repository.git("config", "diff.evil.textconv", f"touch {mark}; cat")
+    repository.git("config", "filter.evil.smudge", f"touch {mark}; cat")
+    mark.unlink(missing_ok=True)
+    for words in (("HEAD",), ("--staged",), ("--working-tree",)):
+        assert repository.guard(*words).returncode in {0, 5}
+    assert not mark.exists()
