@@ -143,6 +143,8 @@ def test_rust_that_does_not_compile_is_an_error(tmp_path: Path) -> None:
         b"",
         '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>'.encode("utf-16"),
         b'<testsuite><testcase name="&undeclared;"/></testsuite>',
+        b'<?xml version="1.0" encoding="no-such-encoding"?><testsuite><testcase name="a"/></testsuite>',
+        b'<?xml version="1.0" encoding="utf-7"?><testsuite><testcase name="a"/></testsuite>',
     ],
 )
 def test_hostile_xml_is_no_evidence(tmp_path: Path, hostile: bytes) -> None:

@@ -40,6 +40,7 @@ def test_only_as_many_as_asked_for(made: Made, repository: Repository) -> None:
 
 
 def test_a_moved_file_says_where_it_was(made: Made, repository: Repository) -> None:
+    made.git("config", "diff.renames", "false")
     text = b"".join(b"line %d\n" % number for number in range(20))
     made.commit("one", {"old name.py": text})
     made.commit("two", {"old name.py": None, "dir/new\nname.py": text + b"more\n"})
@@ -107,6 +108,12 @@ def test_programs_that_a_repository_names_are_not_run(made: Made, tmp_path: Path
     made.git("config", "log.showSignature", "true")
     (made.root / ".git/info/attributes").write_text("* diff=x\n")
     made.git("-c", "core.fsmonitor=false", "commit", "-q", "--allow-empty", "-m", "base")
+    head, _, message = made.git("cat-file", "commit", "HEAD").partition("\n\n")
+    signed = tmp_path / "signed"
+    signed.write_text(
+        f"{head}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n{message}\n"
+    )
+    made.git("update-ref", "HEAD", made.git("hash-object", "-w", "-t", "commit", str(signed)))
     ran.unlink(missing_ok=True)
     (commit,) = repository.commits(1)
     repository.changes(commit)

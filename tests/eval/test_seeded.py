@@ -72,6 +72,15 @@ def test_the_test_that_a_commit_brings_is_never_the_victim(repository: Repositor
                 assert b"\ndef test_new():\n    assert total([7]) == 7\n" in seeded.tampered[-1].after
 
 
+def test_a_file_that_a_commit_brings_is_never_the_victim(made: Made, repository: Repository) -> None:
+    brought = {"tests/conftest.py": b"import sys\n", "Makefile": b"test:\n\tpytest -q\n", "tox.ini": b"[testenv]\n"}
+    made.commit("configuration", {**brought, "README.md": b"B shop.\n"})
+    newest = list(repository.commits(1))
+    for seed in range(20):
+        (seeded,) = sow(repository, newest, 1, seed)
+        assert seeded.path not in brought
+
+
 def test_a_repository_without_tests_offers_nothing(tmp_path: Path) -> None:
     made = Made(tmp_path / "bare")
     made.commit("one", {SOURCE_PATH: SOURCE.encode(), "pyproject.toml": b"fail_under = 90\n"})

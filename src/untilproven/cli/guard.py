@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from untilproven import __version__
 from untilproven.cli import here, output
 from untilproven.core.text import text as as_text
 from untilproven.errors import UsageError
@@ -81,7 +82,7 @@ def check(
     marks = Marks(root).valid(clock.now())
     judgement = Judgement(marked(found.findings, marks), found.not_analysed)
     if form == "sarif":
-        output.emit_json(sarif(judgement))
+        output.emit_json(sarif(judgement, __version__))
     elif form == "json":
         output.emit_json(_document(judgement, files=len(changes)))
     else:

@@ -16,14 +16,13 @@ from untilproven.guard.reading import Unreadable, as_text, read
 Reader = Callable[[str, bytes], Facts]
 
 
-class Side(msgspec.Struct, frozen=True, eq=False):
+class Side:
     """A file as it was, or as it is."""
 
-    path: str
-    content: bytes
-    facts: Facts
+    def __init__(self, path: str, content: bytes, facts: Facts) -> None:
+        self.path, self.content, self.facts = path, content, facts
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Empty for what is no text."""
         try:

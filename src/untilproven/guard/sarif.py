@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import quote
 
-from untilproven import __version__
 from untilproven.guard.catalogue import patterns
 from untilproven.guard.finding import Severity
 from untilproven.guard.judging import Judgement
@@ -12,13 +11,13 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.CRITICAL: "error", Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}
 
 
-def sarif(judgement: Judgement) -> dict[str, Any]:
+def sarif(judgement: Judgement, version: str) -> dict[str, Any]:
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "untilproven", "version": __version__, "rules": _rules(judgement)}},
+                "tool": {"driver": {"name": "untilproven", "version": version, "rules": _rules(judgement)}},
                 "columnKind": "unicodeCodePoints",
                 "results": [
                     {

@@ -44,7 +44,7 @@ def run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
 @contextlib.contextmanager
 def _alone(driver: "Driver") -> Iterator[bool]:
     """While no other loop of this repository runs checks; False if somebody could not wait for that."""
-    lock = FileLock(driver.cast.project.state.path / _LOCK, timeout=0, what="checks of this repository")
+    lock = FileLock(driver.writer.directory.path / _LOCK, timeout=0, what="checks of this repository")
     poll = select.poll()
     for fd in driver.wishes.fds:
         poll.register(fd, select.POLLIN)

@@ -4,8 +4,8 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import BinaryIO
 
 from untilproven.errors import Damaged, Foreign, StoreFailed
@@ -50,10 +50,9 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
     `durable` also survives a power cut; what can be derived again from the journal need not. `spare` is a file that
     nobody needs any more: writing over it is quicker than making a new one.
     """
-    name, temporary = (
-        str(path),
-        f"{path.parent}/.{path.name}.tmp",
-    )  # text, because a running loop does this all the time
+    name = str(path)  # text, because a running loop does this all the time
+    parent, _, last = name.rpartition("/")
+    temporary = f"{parent}/.{last}.tmp" if parent else f".{last}.tmp"
     with explained(path):
         try:
             with contextlib.suppress(FileNotFoundError):
@@ -63,6 +62,8 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
                 fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             try:
                 write_all(fd, data)
+                if spare:
+                    os.ftruncate(fd, len(data))
                 if durable:
                     os.fsync(fd)
             finally:
@@ -79,7 +80,8 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
 
 
 def _opened_again(spare: Path, temporary: str) -> int:
-    """The spare file under its new name, empty; -1 if there is none, or somebody else has a name for it too."""
+    """The spare file under its new name, to be written over; -1 if there is none, or somebody else has a name for it
+    too."""
     try:
         os.rename(spare, temporary)  # noqa: PTH104
         fd = os.open(temporary, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -89,7 +91,6 @@ def _opened_again(spare: Path, temporary: str) -> int:
         return -1
     found = os.fstat(fd)
     if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-        os.ftruncate(fd, 0)
         return fd
     os.close(fd)
     os.unlink(temporary)  # noqa: PTH108
@@ -165,13 +166,22 @@ def _link(path: Path) -> Foreign:
     return Foreign(f"{path} is a symbolic link; it is not followed", hint=f"look at it: ls -l {path}")
 
 
-@contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+class explained:  # noqa: N801  used like a function, and too often for a generator
     """Turn what the file system says into what the user can do."""
-    try:
-        yield
-    except OSError as error:
-        raise _explain(error, path) from error
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            raise _explain(error, self._path) from error
 
 
 def _explain(error: OSError, path: Path) -> StoreFailed:

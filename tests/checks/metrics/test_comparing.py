@@ -31,7 +31,7 @@ def test_coverage_counts_from_two_points_on() -> None:
         ("coverage-drop", "the project", 2),
         ("branch-coverage-drop", "branches", 10.5),
     ]
-    assert named(replace(BASE, coverage=78.1), base=replace(BASE, coverage=80.1)) == [
+    assert named(replace(BASE, coverage=30.01), base=replace(BASE, coverage=32.01)) == [
         ("coverage-drop", "the project", 2)
     ]
 

@@ -300,6 +300,8 @@ def test_focus_takes_the_others_away() -> None:
         # supertest
         ("await request(app).get('/').expect(200)", EXACTLY, 'request(app).get("/")', "200"),
         ("await request(app).get('/').expect('Type', /json/)", EXACTLY, 'request(app).get("/")["Type"]', "/json/"),
+        ("await request(app).get('/').expect(200, 'ok')", EXACTLY, 'request(app).get("/")', '200, "ok"'),
+        ("await request(app).get('/').expect('ok')", EXACTLY, 'request(app).get("/")', '"ok"'),
         ("await request(app).get('/').expect(looksRight)", PARTLY, 'request(app).get("/")', None),
         # cypress
         ("cy.get('li').should('have.length', 3)", PARTLY, 'cy.get("li")', "3"),
@@ -310,6 +312,8 @@ def test_focus_takes_the_others_away() -> None:
         ("await page.verifyTotal(x)", PARTLY, "x", None),
         # by hand
         ("if (x !== 1) throw new Error('no')", EXACTLY, "x", "1"),
+        ("if (x !== 1) return done(new Error('no'))", EXACTLY, "x", "1"),
+        ("if (x !== 1) assert.fail()", EXACTLY, "x", "1"),
     ],
 )
 def test_an_assertion(assertion: str, strength: Strength, about: str | None, expected: str | None) -> None:
@@ -447,6 +451,13 @@ def test_reaching_the_end_counts_where_nothing_else_does() -> None:
     assert not only_in("it('a', (done) => { f(); done() })").assertions
 
 
+def test_a_place_that_must_not_be_reached_counts_where_nothing_else_does() -> None:
+    for failing in ("expect.fail()", "assert.fail('no')", "t.fail()", "fail()", "expect(true).toBe(false)"):
+        assert [each.strength for each in inside(f"if (x) {{ f(); {failing}; g() }}").assertions] == [SOMETHING]
+        assert len(inside(f"if (x) {{ f(); {failing}; g() }}; expect(y).toBe(1)").assertions) == 1
+    assert not inside("report.fail('x')").assertions
+
+
 def test_being_called_counts_where_nothing_else_does() -> None:
     assert [
         each.strength for each in only_in("test('a', (t) => { server.on('end', () => t.ok(true)) })").assertions
@@ -576,6 +587,7 @@ def test_cases(source: str, cases: tuple[str, ...]) -> None:
         ("cart.total = vi.fn().mockReturnValue(1)", "", ("cart.total",)),
         ("nock('https://a.b').get('/').reply(200)", "", ("https://a.b",)),
         ("jest.spyOn(cart, 'total')", "", ()),
+        ("const spy = jest.spyOn(cart, 'total'); f(); expect(spy.mock.calls).toEqual([]); spy.mockRestore()", "", ()),
         ("name.replace('a', 'b')", "", ()),
         ("const f = jest.fn()", "", ()),
         ("", "function setUp() { jest.spyOn(cart, 'total').mockReturnValue(1) }", ()),

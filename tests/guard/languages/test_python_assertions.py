@@ -172,6 +172,7 @@ def test_what_holds_whatever_the_code_does_is_worth_nothing(body: str) -> None:
     "body",
     [
         "assert f(x) == f(y)",
+        "assert f(x) is f(x)",
         "result = f()\nassert result == 5",
         "result = 5\nresult += f()\nassert result == 5",
         "for result in f():\n    assert result == 5",

@@ -230,6 +230,7 @@ def example(fence: str) -> facts.Test:
 def test_examples_run_as_their_fence_says() -> None:
     assert (example("").running, example("rust").running) == (ALWAYS, ALWAYS)
     assert (example("ignore").running, example("no_run").running) == (NEVER, SOMETIMES)
+    assert example("ignore-wasm").running is SOMETIMES
     assert [one.strength for one in example("").assertions] == [EXACTLY]
     panics = example("should_panic")
     assert ([one.error for one in panics.assertions], panics.unreached) == (["should_panic"], 1)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
 
 import msgspec
 
@@ -19,7 +20,7 @@ _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "do", "while", "until", "!", "time", "fi", "done", "esac", "{", "}"}
 )
 _SEPARATORS = frozenset({";", "\n", ";;", "&"})
-_ASKS_LATER = re.compile(r"\$\?|\bexit\s+[\"']?\$|\bwait\b|PIPESTATUS|LASTEXITCODE")
+_ASKS_LATER = re.compile(r"\$\?|\bexit\s+[\"']?\$|\bwait\s+[\"']?[$%]|PIPESTATUS|LASTEXITCODE")
 _LONGEST = 20_000
 
 
@@ -40,6 +41,10 @@ class _Step(msgspec.Struct):
     """What stands before it."""
     words: list[str]
     line: int
+    outside: int = 0
+    """In how many brackets its `op` stands."""
+    inside: int = 0
+    """In how many it stands itself."""
 
 
 @lru_cache(maxsize=1024)
@@ -60,10 +65,10 @@ def commands_in(script: str, *, stops: bool = False, apart: bool = False) -> tup
         stopping = _stops_from_here(chain[0].words, stopping)
         ever_stopped = ever_stopped or stopping
         lost = not stopping and not asked_later and (ends_well or ever_stopped)
-        swallowing = _swallowed_until(chain)
+        swallowed = set() if asked_later and chain[-1].op == "&" else _swallowed(chain)
         for at, step in enumerate(chain):
             if step.words:
-                found.append(Command(tuple(step.words), step.line, at < swallowing or lost))
+                found.append(Command(tuple(step.words), step.line, at in swallowed or lost))
     return tuple(found)
 
 
@@ -94,7 +99,8 @@ def _chains(script: str) -> Iterator[list[_Step]]:
         if word and not step.words and word in _KEYWORDS:
             depth = max(depth + (word == "{") - (word == "}"), 0)
         elif word:
-            step.line = step.line if step.words else line
+            if not step.words:
+                step.line, step.inside = line, depth
             step.words.append(word)
         elif op in {"(", ")"}:
             depth = max(depth + (1 if op == "(" else -1), 0)
@@ -102,7 +108,7 @@ def _chains(script: str) -> Iterator[list[_Step]]:
             yield [*chain, _Step(op, [], line)] if op == "&" else chain
             chain = [_Step("", [], line)]
         elif op != "\n" or step.words:
-            chain.append(_Step(op, [], line))
+            chain.append(_Step(op, [], line, depth, depth))
     yield chain
 
 
@@ -121,18 +127,32 @@ def _bare(found: re.Match[str]) -> str:
     return next(group for group in found.groups() if group is not None)
 
 
-def _swallowed_until(chain: list[_Step]) -> int:
-    """How many of the first steps fail unheard: before `|| true`, in front of `| cat`, before a lone `&`."""
+def _swallowed(chain: list[_Step]) -> set[int]:
+    """Which of its steps fail unheard: before `|| true`, in front of `| cat`, before a lone `&`."""
     if chain[-1].op == "&":
-        return len(chain)
-    for at in range(len(chain) - 1, 0, -1):
-        if not all(is_idle(tuple(step.words)) or step.words == ["cat"] for step in chain[at:]):
-            break
-        if chain[at].op == "||" or (chain[at].op == "|" and at == len(chain) - 1):
-            return at
-        if chain[at].op in {";", "\n"} and chain[at].words[:1] in (["true"], ["exit"], [":"]):
-            return at
-    return 0
+        return set(range(len(chain)))
+    return {unheard for at in range(1, len(chain)) if _hushes(chain, at) for unheard in _before(chain, at)}
+
+
+def _hushes(chain: list[_Step], at: int) -> bool:
+    """Whether it goes on as if all were well, up to the end of the brackets that it stands in."""
+    step = chain[at]
+    tail = list(takewhile(lambda one: one.outside >= step.outside, chain[at:]))
+    if not all(is_idle(tuple(one.words)) or (one.op == "|" and one.words == ["cat"]) for one in tail):
+        return False
+    match step.op:
+        case "||":
+            return True
+        case "|":
+            return len(tail) == 1
+        case ";" | "\n":
+            return step.words[:1] in (["true"], ["exit"], [":"])
+    return False
+
+
+def _before(chain: list[_Step], at: int) -> Iterator[int]:
+    """The steps of the same brackets in front of it."""
+    return takewhile(lambda one: chain[one].inside >= chain[at].outside, range(at - 1, -1, -1))
 
 
 def _ends_well(chains: list[list[_Step]]) -> bool:

@@ -30,8 +30,9 @@ def data(comparison: Comparison) -> Iterator[Signal]:
         name = _name(pair)
         if name is None or (name == "fixture-changed" and "source-changed" in explained):
             continue
+        said = [*explained, "tool-output"] if pair.path.endswith((".stderr", ".stdout")) else explained
         if changed := _changed(pair):
-            yield Signal(name, pair.path, 1, pair.path, amount=changed, explained=tuple(explained))
+            yield Signal(name, pair.path, 1, pair.path, amount=changed, explained=tuple(said))
 
 
 def _name(pair: Pair) -> str | None:

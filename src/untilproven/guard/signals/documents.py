@@ -39,9 +39,10 @@ def values_in(path: str, content: bytes) -> Value:
             return _of_ini(text)
         if suffix == ".properties":
             return dict(re.findall(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*(.*?)[ \t]*$", text))
-        if suffix in {".json", ".jsonc", ".json5"} or text.lstrip().startswith(("{", "//", "/*")):
-            return _of_json(text)
-        return of_yaml(text)
+        if suffix in {".yml", ".yaml"}:
+            return of_yaml(text)
+        is_json = suffix in {".json", ".jsonc", ".json5"} or text.lstrip().startswith(("{", "//", "/*"))
+        return _of_json(text) if is_json else of_yaml(text)
     except (Unreadable, ValueError, configparser.Error, RecursionError) as reason:
         raise NotUnderstood(str(reason).splitlines()[0] if str(reason) else "does not parse") from reason
 
@@ -96,6 +97,6 @@ def _plain(value: object, depth: int = 0) -> Value:
 
 
 def _of_ini(text: str) -> Value:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, inline_comment_prefixes=(" #", " ;"))
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, inline_comment_prefixes=("#",))
     parser.read_string(text)
     return {section: {key: value or "" for key, value in parser.items(section)} for section in parser.sections()}

@@ -55,7 +55,7 @@ def _of_expression(node: SgNode, depth: int) -> Value:
             }
         case "array":
             return [_of_expression(one, depth + 1) for one in _named(node)]
-        case "string":
+        case "string" | "template_string":
             return _unquoted(node.text())
     return node.text()
 
@@ -124,14 +124,15 @@ def _of_mapping(node: SgNode, anchors: dict[str, Value], depth: int) -> Value:
 
 def _of_scalar(node: SgNode) -> str:
     text = node.text()
+    if node.kind() == "block_scalar":
+        head, _, body = text.partition("\n")
+        body = textwrap.dedent(body)
+        return re.sub(r"(?<!\n)\n(?![\n ])", " ", body) if head.startswith(">") else body
+    text = re.sub(r"[ \t]*\n\s*", " ", text)
     match node.kind():
-        case "block_scalar":
-            head, _, body = text.partition("\n")
-            body = textwrap.dedent(body)
-            return re.sub(r"(?<!\n)\n(?![\n ])", " ", body) if head.startswith(">") else body
         case "double_quote_scalar":
             try:
-                return str(json.loads(re.sub(r"\s*\n\s*", " ", text)))
+                return str(json.loads(text))
             except ValueError:
                 return text[1:-1]
         case "single_quote_scalar":

@@ -39,7 +39,7 @@ class Trash:
             self._path.mkdir(mode=0o700)
             self._made = True
         self._count += 1
-        path.rename(self._path / str(self._count))
+        os.rename(path, f"{self._path}/{self._count}")  # noqa: PTH104  done again and again in every iteration
         self._full = True
 
     def empty(self) -> None:

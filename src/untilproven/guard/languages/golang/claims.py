@@ -14,7 +14,7 @@ LITERALS = frozenset(
 )
 _WRITTEN_OUT = LITERALS | {"composite_literal"}
 _EXPECTED = re.compile(r"(?:^|[._&*(])(?:want|exp|expect|expected|golden)(?:[A-Z_0-9]\w*|ed\w*)?\b", re.IGNORECASE)
-_ERROR = re.compile(r"(?:^|\.)(?:e|err|error)\d*(?:\(\))?$|(?:^|\.)err[A-Z_]\w*$|\w(?:Err|Error)\d*(?:\(\))?$")
+_ERROR = re.compile(r"(?:^|\.)(?:e|errs?|error)\d*(?:\(\))?$|(?:^|\.)err[A-Z_]\w*$|\w(?:Err|Error)\d*(?:\(\))?$")
 _EQUALITIES = frozenset({"Equal", "DeepEqual", "EqualFold", "Equals", "EqualFunc", "Same"})
 _PARTS = frozenset(
     {"Contains", "HasPrefix", "HasSuffix", "ContainsAny", "ContainsRune", "ContainsFunc", "MatchString", "Match"}

@@ -30,12 +30,6 @@ _NAMED_CALL: Rule = {
 }
 
 _FOCUSED: Config = {"rule": {"all": [_NAMED_CALL, {"has": {"field": "function", "regex": "^F[A-Z]"}}]}}
-_AT_THE_TOP: Config = {
-    "rule": {
-        "kind": "var_spec",
-        "inside": {"kind": "source_file", "stopBy": {"any": [{"kind": "block"}, {"kind": "source_file"}]}},
-    }
-}
 
 
 def base(name: str) -> str:
@@ -98,18 +92,24 @@ def output_of(node: SgNode) -> SgNode | None:
 
 def _of_variables(declaration: SgNode, marks: tuple[str, ...]) -> Iterator[Marked]:
     """Those with functions in them, ginkgo's containers apart, whose specs are found by themselves."""
-    for spec in declaration.find_all(kind="var_spec"):
+    for spec in _specs(declaration):
         names = [name.text() for name in spec.field_children("name")]
-        parent = spec.parent()
-        grandparent = parent.parent() if parent is not None else None
-        at_top = declaration in (parent, grandparent)
-        if at_top and names and names != ["_"] and spec.find(kind="func_literal") is not None:
+        if names and names != ["_"] and spec.find(kind="func_literal") is not None:
             yield Marked(", ".join(names), spec, is_test=False, marks=marks)
+
+
+def _specs(declaration: SgNode) -> list[SgNode]:
+    """`var a = 1`, or several in parentheses."""
+    below = declaration.named_children()
+    return [spec for one in below for spec in ([one] if one.kind() == "var_spec" else one.named_children())]
 
 
 def _nested(root: SgNode, tests: dict[int, str], marks: tuple[str, ...]) -> Iterator[Marked]:
     """Subtests and specs whose name is written out."""
-    focused = root.find(_FOCUSED) is not None
+    text = root.text()
+    if ".Run(" not in text and "Describe" not in text and "It(" not in text:
+        return
+    focused = "Describe" in text and root.find(_FOCUSED) is not None
     for call in root.find_all({"rule": _NAMED_CALL}):
         above = [one for one in reversed(call.ancestors()) if one.kind() != "source_file"]
         if not above:
@@ -147,7 +147,8 @@ def _title(call: SgNode) -> str:
 def _tables(root: SgNode) -> dict[int, tuple[str, ...]]:
     """Tables at the top of the file, by the position of the test that goes through them."""
     top = {}
-    for spec in root.find_all(_AT_THE_TOP):
+    specs = [spec for child in root.children() if child.kind() == "var_declaration" for spec in _specs(child)]
+    for spec in specs:
         value = spec.field("value")
         if value is not None and value.find(kind="literal_value") is not None:
             top.update({name.text(): spec.text() for name in spec.field_children("name")})

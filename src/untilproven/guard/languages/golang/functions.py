@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Declaration, Function, Handler
-from untilproven.guard.languages.golang.claims import LITERALS, arguments, bare, called, is_error
+from untilproven.guard.languages.golang.answers import answers, parameters, returned_by
+from untilproven.guard.languages.golang.claims import arguments, bare, called, is_error
 from untilproven.guard.languages.golang.statements import call_of, statements
 from untilproven.guard.languages.syntax import TODO, flat_text, line_of, of_kinds
 
@@ -39,20 +40,15 @@ def function(declaration: Declaration) -> Function:
         raises=tuple(_raises(node)),
         handlers=tuple(_handlers(node)),
         stub=_stub(node, body),
-        answers=tuple(_answers(node)),
+        answers=tuple(answers(node)),
         asks_if_tested=tuple(asks_if_tested(node)),
         returns_nothing=sum(_returns_nothing(one) for one in node.find_all(kind="return_statement")),
         always_equal=_always_equal(node, body),
     )
 
 
-def _values(statement: SgNode) -> list[SgNode]:
-    """What a return statement gives back."""
-    return [one for child in statement.named_children() for one in child.named_children()]
-
-
 def _returns_nothing(statement: SgNode) -> bool:
-    values = [flat_text(value) for value in _values(statement)]
+    values = [flat_text(value) for value in returned_by(statement)]
     return bool(values) and all(_NOTHING.fullmatch(value) for value in values)
 
 
@@ -81,7 +77,7 @@ def _refuses(inner: list[SgNode]) -> bool:
     if len(calls) < len(inner) - 1:
         return False
     if last.kind() == "return_statement":
-        values = _values(last)
+        values = returned_by(last)
         return _is_an_error(values[-1]) if values else any(_REFUSING.match(called(call)) for call in calls)
     return any(flat_text(call).startswith(("panic(", "log.Fatal", "log.Panic")) for call in calls)
 
@@ -114,7 +110,7 @@ def _raises(node: SgNode) -> Iterator[str]:
             if flat_text(one).startswith("panic("):
                 yield "panic"
             continue
-        values = _values(one)
+        values = returned_by(one)
         name = _error_in(values[-1]) if values else None
         if name is not None:
             yield name
@@ -150,7 +146,7 @@ def _is_silent(branch: SgNode) -> bool:
     if inner[0].kind() != "return_statement":
         return False
     result = _result_of(branch)
-    values = [flat_text(value) for value in _values(inner[0])]
+    values = [flat_text(value) for value in returned_by(inner[0])]
     if not values:
         return result is None and not any(one.kind() == "defer_statement" for one in branch.ancestors())
     if result is None or not result.endswith(("error", "error)")):
@@ -211,75 +207,6 @@ def _stub(node: SgNode, body: SgNode) -> str | None:
     return text if said and inner[0].kind() == "return_statement" and _returns_nothing(inner[0]) else None
 
 
-def _parameters(node: SgNode) -> set[str]:
-    given = node.field("parameters")
-    found = given.find_all(kind="parameter_declaration") if given is not None else []
-    return {name.text() for one in found for name in one.field_children("name")}
-
-
-def _answers(node: SgNode) -> Iterator[str]:
-    names = _parameters(node)
-    kinds = of_kinds("expression_case", "if_statement", "index_expression")
-    for one in node.find_all(kinds) if names else ():
-        if one.kind() == "index_expression":
-            yield from _of_table(one, names)
-            continue
-        returned = list(statements(one if one.kind() == "expression_case" else one.field("consequence")))
-        if len(returned) != 1 or returned[0].kind() != "return_statement" or not _are_literal(_values(returned[0])):
-            continue
-        if one.kind() == "if_statement":
-            condition = one.field("condition")
-            yield from _compared(condition, names)
-        elif (switch := one.parent()) is not None:
-            asked, values = switch.field("value"), one.field("value")
-            if values is None:
-                continue
-            if asked is not None and asked.text() in names:
-                yield from (flat_text(value) for value in values.named_children() if value.kind() in LITERALS)
-            elif asked is None:
-                for value in values.named_children():
-                    yield from _compared(value, names)
-
-
-def _are_literal(values: list[SgNode]) -> bool:
-    """A nil beside it is no answer, and an answer is more than yes or no."""
-    given = [value for value in values if value.kind() != "nil"]
-    return bool(given) and all(value.kind() in LITERALS or _is_written_out(value) for value in given)
-
-
-def _is_written_out(value: SgNode) -> bool:
-    computed = of_kinds("call_expression", "index_expression", "selector_expression", "binary_expression")
-    return value.kind() == "composite_literal" and value.find(computed) is None
-
-
-def _compared(condition: SgNode | None, names: set[str]) -> Iterator[str]:
-    """`x == 3`, and several of these together."""
-    stack = [condition] if condition is not None else []
-    found = []
-    while stack:
-        one = bare(stack.pop())
-        left, right, sign = one.field("left"), one.field("right"), one.field("operator")
-        if left is None or right is None or sign is None:
-            return
-        if sign.text() in {"&&", "||"}:
-            stack += [right, left]
-        elif sign.text() == "==" and left.text() in names and right.kind() in LITERALS - {"nil", "true", "false"}:
-            found.append(right.text())
-        else:
-            return
-    yield from found
-
-
-def _of_table(index: SgNode, names: set[str]) -> Iterator[str]:
-    operand, key = index.field("operand"), index.field("index")
-    if operand is None or key is None or operand.kind() != "composite_literal" or key.text() not in names:
-        return
-    for row in operand.find_all(kind="keyed_element"):
-        sides = [one.named_children()[0] for one in row.named_children() if one.named_children()]
-        if len(sides) == 2 and all(side.kind() in LITERALS for side in sides):
-            yield sides[0].text()
-
-
 def asks_if_tested(node: SgNode) -> Iterator[str]:
     if not _ASKS.search(node.text()):
         return
@@ -303,5 +230,5 @@ def _always_equal(node: SgNode, body: SgNode) -> bool:
     name = named.text() if named is not None else ""
     inner = [flat_text(one) for one in statements(body)]
     if _EQUALS.match(name):
-        return inner == ["return true"] and bool(_parameters(node))
+        return inner == ["return true"] and bool(parameters(node))
     return name in {"Compare", "Cmp"} and inner == ["return 0"]

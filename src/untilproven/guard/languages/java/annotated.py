@@ -3,8 +3,7 @@
 import msgspec
 from ast_grep_py import SgNode
 
-from untilproven.guard.languages.java.syntax import code_in, values_of
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import code_in, flat, values_of
 
 
 class Annotation(msgspec.Struct, frozen=True, eq=False):

@@ -11,6 +11,7 @@ from untilproven.guard.languages.java.syntax import (
     bare,
     call_of,
     code_in,
+    flat,
     is_literal,
     member,
     name_of,
@@ -18,7 +19,6 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     unwrapped,
 )
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _PARAMETERS = frozenset({"formal_parameters", "function_value_parameters"})
 _TABLES = re.compile(r"(?:Map|ImmutableMap)\.(?:of|ofEntries)|mapOf|hashMapOf|mutableMapOf")

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from ast_grep_py import Rule, SgNode
 
-from untilproven.guard.languages.java.syntax import call_of, code_in, operation
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import call_of, code_in, flat, operation
 
 _ENVIRONMENT = re.compile(
     r'"(?:CI|GITHUB_ACTIONS|TRAVIS|GITLAB_CI|CIRCLECI|JENKINS_URL|BUILDKITE|.*surefire.*|.*junit.*|.*testng.*'

@@ -7,13 +7,15 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.java import fluent, words
-from untilproven.guard.languages.java.conditions import claims, equal
+from untilproven.guard.languages.java.conditions import claims, equal, stated
 from untilproven.guard.languages.java.syntax import (
     LAMBDAS,
     Call,
     bare,
     body_of,
     call_of,
+    code_in,
+    flat,
     is_literal,
     number,
     operation,
@@ -22,7 +24,6 @@ from untilproven.guard.languages.java.syntax import (
 )
 from untilproven.guard.languages.java.verifying import verified
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _STATEMENT_IN = frozenset(
     {
@@ -56,9 +57,12 @@ def asserted(call: Call) -> Found | None:
     if name in words.THROWS:
         return Found((_throws(call),))
     if (claimed := _plain(call)) is not None:
-        return Found(tuple(claim.asserted(call.node) for claim in claimed), call.parts)
+        return Found(tuple(stated(claim, call.node) for claim in claimed), call.parts)
     if words.HELPER.fullmatch(name) and (name.startswith("andExpect") or _is_statement(call.node)):
-        return Found((_by_name(call).asserted(call.node),), call.parts + ((call.receiver,) if call.receiver else ()))
+        return Found(
+            (stated(_by_name(call), call.node),),
+            call.parts + ((call.receiver,) if call.receiver else ()),
+        )
     return None
 
 
@@ -215,9 +219,18 @@ def done_by(call: Call) -> str:
 
 def text_of_body(block: SgNode) -> str:
     body = body_of(block)
-    if body is None:
+    return text_of(statements(body)) if body else ""
+
+
+def text_of(done: list[SgNode]) -> str:
+    """The last thing that is done; what leads there may stand before as well. Where its result goes is left out."""
+    if not done:
         return ""
-    return " ".join(flat(one).rstrip(";") for one in statements(body))
+    last = done[-1]
+    if last.kind() in {"local_variable_declaration", "property_declaration"}:
+        declared = next((one for one in code_in(last) if one.kind() == "variable_declarator"), last)
+        last = code_in(declared)[-1]
+    return flat(last).rstrip(";")
 
 
 def _throws(call: Call) -> Assertion:
@@ -227,7 +240,7 @@ def _throws(call: Call) -> Assertion:
     broad = error is None or error.rpartition(".")[2] in words.BROAD or call.name.startswith("shouldThrowAny")
     exact = not broad or expected is not None
     claim = Claim(done_by(call), Strength.EXACTLY if exact else Strength.PARTLY, expected, error=error)
-    return claim.asserted(call.node)
+    return stated(claim, call.node)
 
 
 def _is_type(node: SgNode) -> bool:

@@ -15,12 +15,12 @@ from untilproven.guard.languages.java.syntax import (
     call_of,
     calls_in,
     code_in,
+    flat,
     is_kotlin,
     is_literal,
     number,
     text_in,
 )
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _LISTS = frozenset({"element_value_array_initializer", "array_initializer", "collection_literal"})
 _MAKES_LIST = re.compile(

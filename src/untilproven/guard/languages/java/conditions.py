@@ -5,10 +5,9 @@ from itertools import pairwise
 
 from ast_grep_py import SgNode
 
-from untilproven.guard.facts import Strength
-from untilproven.guard.languages.java.syntax import bare, call_of, is_literal, member, number, operation
+from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.languages.java.syntax import bare, call_of, flat, is_literal, member, number, operation
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _MOST_NESTED = 40
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "===": "!==", "!==": "==="} | {
@@ -32,6 +31,11 @@ _COMPARERS = frozenset({"", "Objects", "Arrays", "java.util.Objects", "java.util
 _MAKES_ANEW = re.compile(
     r"(?:of|from|valueOf|create|new|copy|clone|parse|build|make|get|next|read|random)(?:[A-Z]\w*)?"
 )
+
+
+def stated(claim: Claim, node: SgNode) -> Assertion:
+    """The claim as an assertion, its text as the node's."""
+    return claim.asserted(node, flat(node))
 
 
 def constant(node: SgNode, nested: int = 0) -> bool | None:

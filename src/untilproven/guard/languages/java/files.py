@@ -10,8 +10,7 @@ from untilproven.guard.languages.java.annotated import annotations, modifiers
 from untilproven.guard.languages.java.asking import asks_if_tested
 from untilproven.guard.languages.java.handling import says_only
 from untilproven.guard.languages.java.members import SETUP_OR_TEARDOWN, Scope
-from untilproven.guard.languages.java.syntax import FUNCTIONS, body_of, code_in, name_of, statements
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import FUNCTIONS, body_of, code_in, flat, name_of, statements
 
 _TAKES_HOLD = re.compile(
     r"ExecutionCondition|TestExecutionExceptionHandler|LifecycleMethodExecutionExceptionHandler|InvocationInterceptor"

@@ -13,11 +13,11 @@ from untilproven.guard.languages.java.syntax import (
     bare,
     call_of,
     code_in,
+    flat,
     operation,
     statements,
     unwrapped,
 )
-from untilproven.guard.languages.syntax import flat_text as flat
 
 JUMPS = frozenset({"return_statement", "throw_statement", "jump_expression", "break_statement", "continue_statement"})
 _DEEPEST = 20

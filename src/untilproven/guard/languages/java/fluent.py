@@ -6,7 +6,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.java import words
-from untilproven.guard.languages.java.conditions import claims, equal
+from untilproven.guard.languages.java.conditions import claims, equal, stated
 from untilproven.guard.languages.java.matchers import matched, of_matcher
 from untilproven.guard.languages.java.syntax import (
     LAMBDAS,
@@ -14,6 +14,7 @@ from untilproven.guard.languages.java.syntax import (
     bare,
     body_of,
     call_of,
+    flat,
     is_literal,
     number,
     statements,
@@ -21,7 +22,6 @@ from untilproven.guard.languages.java.syntax import (
 )
 from untilproven.guard.languages.java.verifying import verification
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _LONGEST = 200
 _SHOULD = re.compile(r"should(?:Not)?(?:[A-Z]\w*)?")
@@ -96,7 +96,7 @@ def of_chain(links: list[Call]) -> list[Assertion]:
         found.append(claim.asserted(link.node, f"{text}.{_call_text(link)}"))
     if not found and first.block and not rest:
         return _in_block(first, about)
-    return found or [_opened(first, about, error_of).asserted(first.node)]
+    return found or [stated(_opened(first, about, error_of), first.node)]
 
 
 def _opened(first: Call, about: str, error_of: str | None) -> Claim:
@@ -123,7 +123,7 @@ def _in_block(first: Call, about: str) -> list[Assertion]:
     """`expectThat(x) { isEqualTo(3) }`"""
     body = body_of(first.block) if first.block else None
     calls = [call_of(statement) for statement in statements(body)] if body else []
-    return [_link(call, first, about, None).asserted(call.node) for call in calls if call and not call.receiver]
+    return [stated(_link(call, first, about, None), call.node) for call in calls if call and not call.receiver]
 
 
 def _call_text(link: Call) -> str:
@@ -200,12 +200,12 @@ def of_infix(call: Call) -> Assertion:
             claim = Claim(about, Strength.PARTLY, flat(tolerant.receiver), number(tolerant.values[0]))
         else:
             claim = equal(subject, given, identical="Same" in call.name)
-        return claim.asserted(call.node)
+        return stated(claim, call.node)
     if call.name == "should" and given is not None and given.kind() not in LAMBDAS:
-        return matched(subject, given).asserted(call.node)
+        return stated(matched(subject, given), call.node)
     if call.name in {"shouldBeTrue", "shouldBeFalse"}:
-        return claims(subject, wanted=call.name == "shouldBeTrue")[0].asserted(call.node)
+        return stated(claims(subject, wanted=call.name == "shouldBeTrue")[0], call.node)
     strength = _strength(call.name)
     if is_literal(subject) and strength <= Strength.SOMETHING and about != "null":
         strength = Strength.NOTHING
-    return Claim(about, strength, ", ".join(flat(value) for value in call.values) or None).asserted(call.node)
+    return stated(Claim(about, strength, ", ".join(flat(value) for value in call.values) or None), call.node)

@@ -21,22 +21,24 @@ from untilproven.guard.languages.java.syntax import (
     body_of,
     call_of,
     code_in,
+    flat,
     name_of,
     statements,
     unwrapped,
 )
-from untilproven.guard.languages.syntax import flat_text as flat
 from untilproven.guard.languages.syntax import line_of
 
 _VALIDATES = re.compile(r"(?:validate|sanitize|sanitise|requireNonNull|escape|authorize|authenticate)(?:[A-Z]\w*)?")
 _VALIDATES_ALONE = re.compile(
     r"(?:require|check|ensure|verify)(?:[A-Z]\w*)?|notNull|notEmpty|isTrue|hasText|inclusiveBetween|validState"
 )
-_VALIDATORS = re.compile(r"(?:\w+\.)*(?:Validate|Assert|Preconditions|Assertions|Validator|Checks|Verify|Objects)")
+_VALIDATORS = re.compile(r"(?:\w+\.)*(?:Validate|Assert|\w*Preconditions|Checks|Verify)")
 _EMPTY = re.compile(
     r"null|\"\"|(?:Optional\w*|Stream|Collections|List|Set|Map|Mono|Flux|ImmutableList|ImmutableSet|ImmutableMap)\.(?:<.*>)?"
     r"(?:empty\w*|of)\(\)|empty\w*(?:<.*>)?\(\)|new \w+<.*>\(\)|new \w+\[0\]|(?:list|set|map|array)Of(?:<.*>)?\(\)"
 )
+_LATER = frozenset({"lambda_expression", "class_body"})
+"""What is done in these is not done by the function itself."""
 _NOT_THERE = re.compile(r"(?:\w+\.)*NotImplemented(?:Error|Exception)|(?:\w+\.)*NotYetImplementedException")
 _UNSUPPORTED = re.compile(
     r"(?:\w+\.)*(?:UnsupportedOperationException|IllegalStateException|RuntimeException|AssertionError|Error)"
@@ -51,10 +53,12 @@ def function(declaration: Declaration) -> Function:
     nodes = list(below(body))
     caught = [handler_of(one) for one in nodes if one.kind() in CATCHES]
     by_variable = {one.variable: one.errors for one in caught}
-    thrown = [name for one in nodes if (name := thrown_by(one))]
+    thrown = [name for one in below(body, stop=_LATER) if (name := thrown_by(one))]
     return Function(
         guards=tuple(_guards(nodes)),
-        raises=tuple(by_variable.get(name, name) for name in thrown),
+        raises=tuple(
+            by_variable.get(name, name) if name[:1].isupper() or name in by_variable else "Throwable" for name in thrown
+        ),
         handlers=(*map(as_fact, caught), *_dropped(nodes)),
         stub=_stub(node, body),
         answers=tuple(answers(node, nodes)),
@@ -85,7 +89,7 @@ def _refuses(then: SgNode) -> bool:
 
 def _validates(call: Call) -> bool:
     if call.receiver and _VALIDATORS.fullmatch(flat(call.receiver)):
-        return call.name not in {"equals", "hash", "hashCode", "toString", "isNull", "nonNull", "requireNonNullElse"}
+        return bool(call.parts)
     if _VALIDATES.fullmatch(call.name):
         return True
     parent = call.node.parent()

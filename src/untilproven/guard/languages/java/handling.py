@@ -7,8 +7,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Handler
 from untilproven.guard.languages.java import words
-from untilproven.guard.languages.java.syntax import COMMENTS, code_in, statements, unwrapped
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import COMMENTS, code_in, flat, statements, unwrapped
 from untilproven.guard.languages.syntax import line_of
 
 _NOTHING = re.compile(r"return|return@\w+|return@?\w* ?null|break|continue|continue@\w+|null|Unit|;|return@?\w* ?Unit")

@@ -6,10 +6,9 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.java import words
-from untilproven.guard.languages.java.conditions import claims, equal
-from untilproven.guard.languages.java.syntax import Call, bare, call_of, is_literal, number, type_named
+from untilproven.guard.languages.java.conditions import claims, equal, stated
+from untilproven.guard.languages.java.syntax import Call, bare, call_of, flat, is_literal, number, type_named
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _MATCHERS = re.compile(
     r"is|not|equalTo|nullValue|notNullValue|instanceOf|any|anything|closeTo|contains\w*|has[A-Z]\w*|empty\w*|greaterThan\w*"
@@ -22,8 +21,8 @@ def of_matcher(call: Call) -> Assertion:
     values = call.values
     subject, matcher = values[-2], values[-1]
     if is_literal(values[0]) and len(values) == 2 and call_of(matcher) is None:
-        return claims(matcher)[0].asserted(call.node)
-    return matched(subject, matcher).asserted(call.node)
+        return stated(claims(matcher)[0], call.node)
+    return stated(matched(subject, matcher), call.node)
 
 
 def matched(subject: SgNode, matcher: SgNode, nested: int = 0) -> Claim:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from ast_grep_py import SgNode
 
+from untilproven.guard.facts import Assertion
 from untilproven.guard.languages.java import cases, running
 from untilproven.guard.languages.java.annotated import Annotation, annotations, modifiers
-from untilproven.guard.languages.java.syntax import BODIES, FUNCTIONS, TYPES, code_in, name_of
+from untilproven.guard.languages.java.syntax import BODIES, FUNCTIONS, TYPES, code_in, flat, name_of
 from untilproven.guard.languages.syntax import Marked
-from untilproven.guard.languages.syntax import flat_text as flat
 
 TESTS = frozenset(
     {"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Theory", "Property", "RetryingTest"}
@@ -44,8 +44,8 @@ class Scope(msgspec.Struct, eq=False):
     fields: list[SgNode] = []
     setups: list[SgNode] = []
     """Those that may skip."""
-    asserting: dict[str, bool] = {}
-    """What was found out about its functions."""
+    asserting: dict[str, tuple[Assertion, ...]] = {}
+    """What was found in its functions."""
 
     def around(self) -> Iterator["Scope"]:
         scope: Scope | None = self

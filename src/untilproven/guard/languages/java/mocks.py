@@ -12,12 +12,12 @@ from untilproven.guard.languages.java.syntax import (
     body_of,
     call_of,
     code_in,
+    flat,
     is_literal,
     name_of,
     statements,
     type_named,
 )
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _MAKES = re.compile(
     r"mock|spy|mockk|spyk|mockStatic|mockConstruction|createMock|createNiceMock|createStrictMock|strictMock|niceMock"

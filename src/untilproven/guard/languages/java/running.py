@@ -8,8 +8,7 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Running
 from untilproven.guard.languages.java.annotated import Annotation
 from untilproven.guard.languages.java.conditions import constant
-from untilproven.guard.languages.java.syntax import body_of, code_in, name_of, number, statements, text_in
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import body_of, code_in, flat, name_of, number, statements, text_in
 
 NEVER = frozenset({"Disabled", "Ignore", "Ignored"})
 _SOMETIMES = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 from ast_grep_py import Rule, SgNode
 
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.syntax import flat_text
 
 CALLS = frozenset({"method_invocation", "call_expression", "infix_expression"})
 LAMBDAS = frozenset({"lambda_expression", "lambda_literal", "anonymous_function"})
@@ -63,6 +63,14 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     def parts(self) -> tuple[SgNode, ...]:
         """Everything handed over."""
         return self.values + ((self.block,) if self.block else ())
+
+
+_LAYOUT = re.compile(r"(?<=[(\[]) | (?=[)\],;])| (?=\.\w)")
+
+
+def flat(node: SgNode) -> str:
+    """As written, however it is laid out."""
+    return _LAYOUT.sub("", flat_text(node))
 
 
 def bare(node: SgNode) -> SgNode:

@@ -10,13 +10,22 @@ from untilproven.guard.facts import Assertion, Declaration, Running, Strength, T
 from untilproven.guard.languages.java import cases, mocks, running, words
 from untilproven.guard.languages.java.annotated import Annotation, annotations
 from untilproven.guard.languages.java.members import Member, Scope, providers
-from untilproven.guard.languages.java.syntax import Call, body_of, calls_in, code_in, name_of, statements, type_named
+from untilproven.guard.languages.java.syntax import (
+    Call,
+    body_of,
+    calls_in,
+    code_in,
+    flat,
+    name_of,
+    statements,
+    type_named,
+)
 from untilproven.guard.languages.java.walking import walk
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _TIMED = frozenset({"assertTimeout", "assertTimeoutPreemptively", "runTest", "shouldCompleteWithin", "failAfter"})
 _MOST_NESTED = 5
+_MOST_HELPED = 30
 _ABOUT_EQUALITY = re.compile(r"equal|hash|reflexiv|identity|compar", re.IGNORECASE)
 
 
@@ -30,13 +39,15 @@ def test(declaration: Declaration) -> Test:
 
 def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str) -> Test:
     around = list(scope.around()) if scope else []
-    walked = walk(body, lambda called: any(asserts(each, called) for each in around))
+    walked = walk(body, lambda called: next((found for each in around if (found := helped(each, called))), ()))
     ways = [(walked.running, walked.reason)]
     helpers = [one for each in around for one in each.functions]
     ways.append(running.running([*marks, *(mark for each in around for mark in each.marks)], helpers))
     for setup in (one for each in around for one in each.setups):
         before = walk(body_of(setup) or setup)
         ways.append((before.running, before.reason))
+    if walked.assertions:
+        ways += [(Running.NEVER, mark.text) for mark in marks if _takes_failure_for_success(mark)]
     runs, reason = min(ways, key=lambda way: way[0])
     text, calls = body.text(), calls_in(body)
     replaced = [*mocks.mocks(calls), *(one for each in around for one in mocks.of_fields(each.fields, text))]
@@ -54,6 +65,12 @@ def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str
         retries=running.retries([*marks, *(mark for each in around for mark in annotations(each.node))]),
         timeout=_timeout(marks, calls),
     )
+
+
+def _takes_failure_for_success(mark: Annotation) -> bool:
+    """`@Test(expected = Throwable.class)`: so is an assertion that fails."""
+    given = mark.option("expected", "expectedExceptions") if mark.name == "Test" else None
+    return given is not None and type_named(given).rpartition(".")[2] in words.CATCHES_FAIL
 
 
 def _of_itself(one: Assertion) -> Assertion:
@@ -74,15 +91,15 @@ def _cases(
     yield from cases.in_body(body, calls)
 
 
-def asserts(scope: Scope, name: str, nested: int = 0) -> bool:
-    """Whether a function of the class asserts something, itself or by others of the class."""
+def helped(scope: Scope, name: str, nested: int = 0) -> tuple[Assertion, ...]:
+    """What a function of the class asserts, itself or by others of the class."""
     if name not in scope.by_name or nested > _MOST_NESTED:
-        return False
+        return ()
     if name not in scope.asserting:
-        scope.asserting[name] = False
+        scope.asserting[name] = ()
         bodies = [body for one in scope.by_name[name] if (body := body_of(one))]
-        found = any(walk(body, lambda called: asserts(scope, called, nested + 1)).assertions for body in bodies)
-        scope.asserting[name] = found
+        walks = [walk(body, lambda called: helped(scope, called, nested + 1)) for body in bodies]
+        scope.asserting[name] = tuple(one for walked in walks for one in walked.assertions)[:_MOST_HELPED]
     return scope.asserting[name]
 
 

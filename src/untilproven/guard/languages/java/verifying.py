@@ -3,9 +3,8 @@
 import re
 
 from untilproven.guard.facts import Assertion, Strength
-from untilproven.guard.languages.java.syntax import Call, body_of, call_of, statements
+from untilproven.guard.languages.java.syntax import Call, body_of, call_of, flat, statements
 from untilproven.guard.languages.syntax import Claim, line_of
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _MATCHES_ANYTHING = re.compile(
     r"any\w*\(.*\)|(?:ArgumentMatchers|Mockito)\.any\w*\(.*\)|isA\(.*\)|eq\(any.*\)", re.DOTALL

@@ -9,8 +9,8 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Assertion, Running, Strength
 from untilproven.guard.languages.java import words
 from untilproven.guard.languages.java.annotated import modifiers
-from untilproven.guard.languages.java.assertions import asserted
-from untilproven.guard.languages.java.conditions import claims, constant
+from untilproven.guard.languages.java.assertions import asserted, text_of
+from untilproven.guard.languages.java.conditions import claims, constant, stated
 from untilproven.guard.languages.java.flow import ASSUMES, JUMPS, assumption, branches, ends, settled, thrown_by
 from untilproven.guard.languages.java.handling import handler_of, swallows
 from untilproven.guard.languages.java.syntax import (
@@ -24,12 +24,12 @@ from untilproven.guard.languages.java.syntax import (
     Call,
     call_of,
     code_in,
+    flat,
     name_of,
     statements,
     unwrapped,
 )
 from untilproven.guard.languages.syntax import Claim
-from untilproven.guard.languages.syntax import flat_text as flat
 
 _LOOPS = frozenset({"for_statement", "enhanced_for_statement", "while_statement"})
 _EMPTY = re.compile(
@@ -56,6 +56,8 @@ class Walked(msgspec.Struct):
     running: Running = Running.ALWAYS
     reason: str | None = None
     leaves: str | None = None
+    helped: set[str] = set()
+    """Functions of the same class whose assertions are listed: once, however often they are called."""
     _ends: list[tuple[str, int]] = []
     """Returns, and how many assertions stood before each."""
 
@@ -79,8 +81,12 @@ class Walked(msgspec.Struct):
             self.running, self.reason = running, place.under or reason
 
     def end(self, place: Place, text: str) -> None:
+        in_catch = place.under.startswith("catch")
+        if in_catch and not words.HIDES.search(place.under):
+            """An error of a particular kind decides whether the rest makes sense."""
+            return
         if place.live and place.own:
-            under = place.under if place.under.startswith("catch") else f"if ({place.under})"
+            under = place.under if in_catch else f"if ({place.under})"
             self._ends.append((f"{under} {text}" if place.under else text, self.seen))
 
     def close(self) -> None:
@@ -91,8 +97,8 @@ class Walked(msgspec.Struct):
 Steps = Iterable[tuple[SgNode, Place]]
 
 
-def walk(body: SgNode, asserts: Callable[[str], bool] = lambda _: False) -> Walked:
-    """`asserts` knows functions of the same class that assert something, by name."""
+def walk(body: SgNode, helpers: Callable[[str], tuple[Assertion, ...]] = lambda _: ()) -> Walked:
+    """`helpers` knows what functions of the same class assert, by name."""
     walked, text = Walked(), body.text()
     stack = [(body, Place())]
     while stack:
@@ -100,7 +106,7 @@ def walk(body: SgNode, asserts: Callable[[str], bool] = lambda _: False) -> Walk
         kind = node.kind()
         steps: Steps
         if kind in CALLS and (call := call_of(node)):
-            steps = _called(call, place, walked, asserts)
+            steps = _called(call, place, walked, helpers)
         elif kind in BLOCKS:
             steps = _in_order(node, place)
         elif kind in IFS:
@@ -132,7 +138,7 @@ def _inside(node: SgNode, kind: str, place: Place, text: str) -> Place:
     return Place(place.live, own=False) if kind in {"class_body", "method_declaration"} else place
 
 
-def _called(call: Call, place: Place, walked: Walked, asserts: Callable[[str], bool]) -> Steps:
+def _called(call: Call, place: Place, walked: Walked, helpers: Callable[[str], tuple[Assertion, ...]]) -> Steps:
     """What of a call is still to be walked through."""
     if words.EXITS.fullmatch(flat(call.node)):
         if place.live:
@@ -147,12 +153,17 @@ def _called(call: Call, place: Place, walked: Walked, asserts: Callable[[str], b
         return [(part, place) for part in call.parts]
     if call.name in _NEVER_AWAITED and call.node.parent() and _is_dropped(call.node):
         place = Place(False, own=False)
+    is_own = (call.receiver is None or call.receiver.text() == "this") and call.name not in words.KNOWN
+    helped = helpers(call.name) if is_own else ()
+    if helped and call.name not in walked.helped:
+        walked.helped.add(call.name)
+        walked.note(helped, place)
     if found := asserted(call):
         walked.note(found.assertions, place)
         return [(part, place) for part in found.inside]
     is_error = call.name == "error" and call.receiver is None and bool(place.under)
-    if is_error or ((call.receiver is None or call.receiver.text() == "this") and asserts(call.name)):
-        walked.note([Claim(flat(call.node), Strength.PARTLY).asserted(call.node)], place)
+    if helped or is_error:
+        walked.note([stated(Claim(flat(call.node), Strength.PARTLY), call.node)], place)
     if call.name in {"forEach", "onEach"} and call.receiver and _EMPTY.fullmatch(flat(call.receiver)):
         place = Place(False, own=False)
     return [(part, place) for part in code_in(call.node)]
@@ -174,7 +185,7 @@ def _jump(node: SgNode, place: Place, walked: Walked) -> Steps:
     if thrown and words.SKIPPED.fullmatch(thrown):
         walked.skip(place, text)
     elif thrown and (words.FAILED.fullmatch(thrown) or _is_checked(place)):
-        walked.note([Claim(place.under or "fail", Strength.PARTLY).asserted(node)], place)
+        walked.note([stated(Claim(place.under or "fail", Strength.PARTLY), node)], place)
     elif text == "return":
         walked.end(Place(place.live, own=True, under=place.under) if node.kind() == "jump_expression" else place, text)
     elif re.fullmatch(r"return@\w+|return@?\w* (?:null|Unit)", text):
@@ -249,7 +260,7 @@ def _is_named_again(name: str, text: str) -> bool:
 
 def _stated(node: SgNode) -> list[Assertion]:
     parts = code_in(node)
-    return [claim.asserted(node) for claim in claims(parts[0])] if parts else []
+    return [stated(claim, node) for claim in claims(parts[0])] if parts else []
 
 
 def _attempt(node: SgNode, place: Place, walked: Walked) -> Steps:
@@ -262,9 +273,9 @@ def _attempt(node: SgNode, place: Place, walked: Walked) -> Steps:
     if expects and not hidden:
         error = " | ".join(handler.errors for handler in caught)
         wide = all(name in words.BROAD for handler in caught for name in handler.names)
-        about = " ".join(flat(one).rstrip(";") for one in done[:-1])
+        about = text_of(done[:-1])
         claim = Claim(about, Strength.PARTLY if wide else Strength.EXACTLY, error=error)
-        walked.note([claim.asserted(node)], place)
+        walked.note([stated(claim, node)], place)
     if expects:
         parts = [child for child in parts if child != tried] + done[:-1]
         walked.unreached += int(hidden)

@@ -39,7 +39,11 @@ FAILED = re.compile(r"(?:\w+\.)*(?:AssertionError|AssertionFailedError|Compariso
 SKIPPED = re.compile(r"(?:\w+\.)*(?:SkipException|TestAbortedException|Assumption(?:Violated|Failed)Exception)")
 BROAD = frozenset({"Throwable", "Exception", "RuntimeException", "Error"})
 CATCHES_FAIL = frozenset({"Throwable", "Error", "AssertionError", "AssertionFailedError"})
+HIDES = re.compile(r"\b(?:Throwable|Error|AssertionError|AssertionFailedError|Exception|RuntimeException)\b")
 CATCHES_ASSERTIONS = CATCHES_FAIL | {"ComparisonFailure", "Exception", "RuntimeException"}
+
+KNOWN = EQUAL | UNEQUAL | TRUE | FALSE | OF_TYPE | THROWS | HARMLESS | TOGETHER | OPENERS | FAILS
+KNOWN |= {"assertNull", "assertNotNull"}
 
 HELPER = re.compile(
     r"(?:assert|check|verify|expect|should|ensure|validate)(?:[A-Z0-9_].*)?|\w*?(?:Assert|Verify|Check|Expect)(?:[A-Z0-9_]\w*)?"

@@ -1,5 +1,6 @@
 """What a test replaces: modules, methods, globals."""
 
+import re
 from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
@@ -12,6 +13,7 @@ from untilproven.guard.languages.javascript.survey import survey
 _MODULES = frozenset({"mock", "doMock", "unstable_mockModule", "module"})
 _MOCKERS = frozenset({"jest", "vi", "vitest", "sinon", "sandbox", "mock", "td", "t", "test", "jasmine", "bun", "stub"})
 _METHODS = frozenset({"spyOn", "stub", "replace", "method", "replaceProperty", "getter", "setter"})
+_TELLING = re.compile(r"mock(?:Return|Resolved|Rejected|Implementation)")
 _MAKING = frozenset({"fn", "stub", "fake", "createSpy", "func"})
 
 
@@ -77,17 +79,17 @@ def _replaces(call: SgNode, names: list[str]) -> bool:
     if names == ["spyOn"]:
         return ".and.callThrough" not in _statement(call)
     above = call.parent()
-    if above is not None and above.kind() == "member_expression":
+    if above is None:
+        return False
+    if above.kind() == "member_expression":
         name = above.field("property")
-        return (
-            name is not None
-            and name.text().startswith("mock")
-            and name.text() not in {"mockClear", "mockRestore", "mockName"}
-        )
-    if above is not None and above.kind() in {"variable_declarator", "assignment_expression"}:
-        name = above.field("name") or above.field("left")
-        return name is not None and f"{name.text()}.mock" in call.get_root().root().text().replace(".mock.", "")
-    return False
+        return name is not None and bool(_TELLING.match(name.text()))
+    name = above.field("name") or above.field("left")
+    if name is None or above.kind() not in {"variable_declarator", "assignment_expression"}:
+        return False
+    return bool(
+        re.search(rf"(?<![\w$.]){re.escape(name.text())}\s*\.{_TELLING.pattern}", call.get_root().root().text())
+    )
 
 
 def _statement(node: SgNode) -> str:

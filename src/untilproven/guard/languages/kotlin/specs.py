@@ -10,8 +10,7 @@ from untilproven.guard.facts import Running
 from untilproven.guard.languages.java.conditions import constant
 from untilproven.guard.languages.java.members import Member, Scope
 from untilproven.guard.languages.java.running import duration
-from untilproven.guard.languages.java.syntax import LAMBDAS, Call, body_of, call_of, code_in, number, statements
-from untilproven.guard.languages.syntax import flat_text as flat
+from untilproven.guard.languages.java.syntax import LAMBDAS, Call, body_of, call_of, code_in, flat, number, statements
 
 _SPEC = re.compile(r"\w*(?:Spec|Spek)")
 _TEST = re.compile(r"x?(?:test|it|should|[tT]hen|scenario|expect|property)")

@@ -108,7 +108,8 @@ _OPPOSITE = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not 
 def _equal(left: SgNode, right: SgNode, names: Names) -> Claim:
     left, right = actual_first(left, right, names.constants)
     about, expected = written(left), written(right)
-    if names.plain(about) == names.plain(expected) or names.answers.get(_as_told(left)) == expected:
+    is_alias = about != expected and names.plain(about) == names.plain(expected)
+    if is_alias or names.answers.get(_as_told(left)) == expected:
         return Claim(about, Strength.NOTHING, expected)
     for one, other in ((right, left), (left, right)):
         call = call_of(one)

@@ -40,7 +40,8 @@ _PATCHED = re.compile(r"(?:debug_)?assert(?:_eq|_ne)?|panic|unreachable")
 
 
 def facts(root: SgNode, path: str) -> Facts:
-    found = tuple(declarations(root))
+    macros = root.find_all(kind="macro_definition") if "macro_rules!" in root.text() else []
+    found = tuple(declarations(root, macros))
     comments: list[tuple[SgNode, str]] = []
     marks: list[str] = []
     for one in root.find_all(of_kinds("line_comment", "block_comment", "attribute_item", "inner_attribute_item")):
@@ -56,7 +57,7 @@ def facts(root: SgNode, path: str) -> Facts:
         suppressions=tuple(mark for mark in marks if _silences(mark)),
         todos=tuple(text.rstrip() for _, text in comments if TODO.search(text)),
         commented=tuple(code_in_comments(plain, _is_code, lambda text: bool(_TEST_IN_COMMENT.search(text)))),
-        hooks=tuple(_hooks(root, marks, found)),
+        hooks=tuple(_hooks(macros, marks, found)),
         exits=tuple(_exits(found, is_test=kind_of(path) == "test")),
         flags=tuple(_flags(top)),
         asks_if_tested=tuple(one for child in top for one in asks_if_tested(child)),
@@ -90,11 +91,11 @@ def _is_statement(node: SgNode) -> bool:
     return node.kind() in _STATEMENTS | {"if_expression", "match_expression", "for_expression", "macro_invocation"}
 
 
-def _hooks(root: SgNode, marks: list[str], found: tuple[Marked, ...]) -> Iterator[str]:
+def _hooks(macros: list[SgNode], marks: list[str], found: tuple[Marked, ...]) -> Iterator[str]:
     """Runners of a project's own, what runs before all tests, and assertions that are no longer those of Rust."""
     yield from (mark for mark in marks if re.match(r"#!\[\s*(?:test_runner|reexport_test_harness_main)\b", mark))
     yield from (one.name for one in found if any(re.match(r"#\[\s*(?:\w+::)*ctor\b", mark) for mark in one.marks))
-    for macro in root.find_all(kind="macro_definition"):
+    for macro in macros:
         name = macro.field("name")
         if name is not None and _PATCHED.fullmatch(name.text()):
             yield f"macro_rules! {name.text()}"

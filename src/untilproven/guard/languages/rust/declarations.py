@@ -30,10 +30,11 @@ class _Place(NamedTuple):
     depth: int = 0
 
 
-def declarations(root: SgNode) -> Iterator[Marked]:
+def declarations(root: SgNode, macros: list[SgNode]) -> Iterator[Marked]:
+    """`macros` are those that the file defines."""
     makers = {
         name.text(): one.text()
-        for one in root.find_all(kind="macro_definition")
+        for one in macros
         if (name := one.field("name")) is not None and _DEFINES_TEST.search(one.text())
     }
     has_docs = "```" in root.text()
@@ -55,7 +56,8 @@ def declarations(root: SgNode) -> Iterator[Marked]:
                     _sort(child, docs, inner)
             else:
                 yield from _declared(child, place.prefix, (*around, *attributes), makers)
-                yield from doc_tests(docs, f"{place.prefix}{_name(child)}", around)
+                if docs:
+                    yield from doc_tests(docs, f"{place.prefix}{_name(child)}", around)
                 places += _inside(child, place._replace(marks=(*around, *_deciding(attributes))), makers)
                 attributes, docs = [], []
         yield from doc_tests(inner, place.prefix.removesuffix("::"), around)

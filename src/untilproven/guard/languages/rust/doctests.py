@@ -10,6 +10,8 @@ from untilproven.guard.languages.syntax import Marked, parsed
 _TAGS = re.compile(
     r"(?:rust|ignore(?:-\w+)?|should_panic|no_run|compile_fail|edition\d+|E\d+|test_harness|standalone\w*)?"
 )
+_FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([^`]*)$")
+_HIDDEN = re.compile(r"^\s*#(?: |$)")
 _ASSERTS = re.compile(r"\bassert\w*!|\bpanic!|unwrap_err")
 
 
@@ -20,10 +22,10 @@ def doc_tests(comments: list[SgNode], item: str, marks: tuple[str, ...]) -> Iter
     start, number = 0, 0
     for comment in comments:
         text = comment.text().rstrip("\r\n")[3:]
-        found = re.match(r"\s*(?:```+|~~~+)\s*([^`]*)$", text)
+        found = _FENCE.match(text)
         if found is None:
             if fence is not None:
-                code.append(re.sub(r"^\s*#(?: |$)", "", text))
+                code.append(_HIDDEN.sub("", text))
             continue
         if fence is None:
             fence, code, start = found[1].strip(), [], comment.range().start.line + 2
