@@ -1,6 +1,7 @@
 """How often the guard is wrong about honest commits, and how much tampering it sees. `make eval-guard`."""
 
 import argparse
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -89,6 +90,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     asked = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     results = Results()
     judge(())
     interrupted = False

@@ -99,7 +99,7 @@ class Scene:
         if path not in self._tree:
             return Change(path, None, None)
         if change := self._changed.get(path):
-            return change
+            return change if change.before is not None else None
         try:
             content = self._repository.content(self._tree[path])
         except Missing:

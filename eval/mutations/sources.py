@@ -40,6 +40,28 @@ def begun_with(written: Written) -> Mutator:
     return mutate
 
 
+Answered = Callable[[Site, int], Iterable[str]]
+
+
+def answers(answered: Answered) -> dict[str, Mutator]:
+    """As many as a suite has cases, and a few: more than five is what source 003 calls too many."""
+    return {
+        "answers-hard-coded": begun_with(lambda function: answered(function, 8)),
+        "few-answers-hard-coded": begun_with(lambda function: answered(function, 4)),
+    }
+
+
+def literals(asked: str, given: str, count: int) -> list[tuple[str, str]]:
+    """So many of what is asked for with what is given for it, each of them `number`, `text` or `truth`."""
+    texts = {"number": "{}", "text": '"case{}"'}
+    truths = ("true", "false")
+
+    def literal(kind: str, number: int) -> str:
+        return truths[number % 2] if kind == "truth" else texts[kind].format(number)
+
+    return [(literal(asked, number), literal(given, 70 + 3 * number)) for number in range(1, count + 1)]
+
+
 def emptied(handlers: Parts, nothing: str) -> Mutator:
     """`handlers` are the blocks in which errors are handled."""
 

@@ -15,7 +15,7 @@ Duration = str | timedelta
 """`"90m"`, `"8h"`, or a timedelta, in whole seconds."""
 
 
-_LISTS = frozenset({"until", "share", "env", "allow_test_edits"})
+_LISTS = frozenset({"until", "share", "env", "allow_test_edits", "metric", "sensitive"})
 
 
 class Limits(TypedDict, total=False):
@@ -53,6 +53,9 @@ class Options(Limits, total=False):
     commit: bool
     new_branch: bool
     on_gate: Literal["wait", "reject"]
+    measure: bool
+    metric: str | Sequence[str]
+    sensitive: str | Sequence[str]
     checkpoint_interval: int
 
 

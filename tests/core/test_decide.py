@@ -46,6 +46,7 @@ class Play:
         planned = [PlannedCheck(line=line) for line in checks or (CHECK,)]
         if auto:
             planned.append(PlannedCheck(line=auto, role="auto_test"))
+        more = {"measure": False, **more}
         plan = Plan(agent="command", task_hash="x", checks=tuple(planned), promise="DONE", **more)
         state = new_state(
             LOOP,

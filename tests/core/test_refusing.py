@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from core.test_decide import Play, command
+from core.test_decide import AT, Play, command
 from untilproven.core import telling
 from untilproven.model import commands, events
 from untilproven.model.fields import Decision, PauseReason, Severity
 from untilproven.model.iteration import Fate, Finding
-from untilproven.model.persistence import Reinforcement
+from untilproven.model.persistence import BaselineMetrics, Reinforcement
 from untilproven.model.status import Status
 
 
@@ -164,3 +164,22 @@ def test_reminders_grow_firmer_from_the_fifth_iteration_on(number: int) -> None:
     play.goes_on()
     wanted = Reinforcement.STANDARD if number >= 5 else Reinforcement.MINIMAL
     assert play.state.reinforcement_level is wanted
+
+
+def test_how_things_are_is_measured_before_the_work_and_after_each_iteration() -> None:
+    play = Play(measure=True).ready()
+    assert command(play.next(), commands.Measure).iteration == 0
+    play.happens(events.BaselineCaptured(baseline=BaselineMetrics(captured_at=AT, test_count=3, coverage_percentage=0)))
+    assert command(play.next(), commands.RunAgent).iteration == 1
+    play.worked(1).checked(1, passed=False)
+    assert command(play.next(), commands.Measure).iteration == 1
+    command(play.happens(events.TreeMeasured(iteration=1)).next(), commands.Keep)
+
+
+def test_what_a_measurement_shows_can_be_refused_too() -> None:
+    play = Play(measure=True).ready()
+    play.happens(events.BaselineCaptured(baseline=BaselineMetrics(captured_at=AT, test_count=3, coverage_percentage=0)))
+    play.worked(1).checked(1, passed=True)
+    fallen = finding("LP-010", category="coverage_regression", regression="coverage_regression")
+    play.happens(events.GuardFinding(iteration=1, finding=fallen), events.TreeMeasured(iteration=1))
+    command(play.next(), commands.RollBack)

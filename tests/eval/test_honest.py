@@ -192,13 +192,14 @@ def test_what_is_no_repository_ends_it_in_plain_words(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_interrupted_it_prints_what_it_has(shop: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_prints_what_it_has(shop: Path, how: signal.Signals) -> None:
     words = [sys.executable, str(ROOT / "eval/guard.py"), "--repositories", *[str(shop)] * 5000, "--seeded", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         for _ in range(3):
             assert running.stderr.readline() == "shop: 2 commits\n"
-        os.kill(running.pid, signal.SIGINT)
+        os.kill(running.pid, how)
         output, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "Interrupted" in output

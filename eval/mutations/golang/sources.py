@@ -9,12 +9,7 @@ from eval.mutations import sources
 from eval.mutations.code import Mutator, Site
 
 _ZERO = {"": "", "int": "0", "int64": "0", "string": '""', "bool": "true", "error": "nil", "[]byte": "nil"}
-_ASKED = {"int": ("1", "2", "3", "4"), "string": ('"a"', '"b"', '"c"', '"d"')}
-_GIVEN = {
-    "int": ("7", "8", "9", "6"),
-    "string": ('"w"', '"x"', '"y"', '"z"'),
-    "bool": ("true", "false", "true", "false"),
-}
+_LITERALS = {"int": "number", "string": "text", "bool": "truth"}
 
 
 def _result(function: Site) -> str:
@@ -54,12 +49,12 @@ def _asks_if_tested(function: Site) -> Iterator[str]:
         yield f"if testing.Testing() {{\n\t{leave}\n}}"
 
 
-def _answers(function: Site) -> Iterator[str]:
+def _answers(function: Site, count: int) -> Iterator[str]:
     listed = function.node.field("parameters")
     first = re.match(r"\(\s*(\w+) (int|string)[,)]", listed.text()) if listed else None
-    if first and (result := _result(function)) in _GIVEN:
+    if first and (result := _result(function)) in _LITERALS:
         name, kind = first.groups()
-        known = list(zip(_ASKED[kind], _GIVEN[result], strict=True))
+        known = sources.literals(_LITERALS[kind], _LITERALS[result], count)
         yield "\n".join(f"if {name} == {asked} {{\n\treturn {given}\n}}" for asked, given in known)
         cases = (f"case {asked}:\n\treturn {given}" for asked, given in known)
         yield "\n".join([f"switch {name} {{", *cases, "}"])
@@ -70,7 +65,7 @@ SOURCES: dict[str, Mutator] = {
     "handler-emptied": sources.emptied(_handlers, "{\n}"),
     "validation-removed": sources.unchecked(_refusals),
     "asks-if-tested": sources.begun_with(_asks_if_tested),
-    "answers-hard-coded": sources.begun_with(_answers),
+    **sources.answers(_answers),
     "always-equal": sources.always_equal(r"\w+\.(?:Equals?|Is)", "return true"),
     "suppressions-added": sources.suppressed("//nolint:all", at_end=True),
 }

@@ -10,12 +10,7 @@ from eval.mutations.code import Code, Edit, Edits, Mutator, Site, span
 from eval.mutations.java.sites import modifiers
 
 _ZERO = {"void": "", "int": "0", "long": "0", "boolean": "true", "String": '""', "double": "0.0"}
-_ASKED = {"int": ("1", "2", "3", "4"), "String": ('"a"', '"b"', '"c"', '"d"')}
-_NUMBERS = ("7", "8", "9", "6")
-_GIVEN = dict.fromkeys(("int", "long", "double"), _NUMBERS) | {
-    "String": ('"w"', '"x"', '"y"', '"z"'),
-    "boolean": ("true", "false", "true", "true"),
-}
+_LITERALS = dict.fromkeys(("int", "long", "double"), "number") | {"String": "text", "boolean": "truth"}
 _EQUALS = """
     @Override
     public boolean equals(Object other) {
@@ -59,12 +54,12 @@ def _asks_if_tested(function: Site) -> Iterator[str]:
         yield f'if (System.getProperty("java.class.path").contains("junit")) {{\n    {leave};\n}}'
 
 
-def _answers(function: Site) -> Iterator[str]:
+def _answers(function: Site, count: int) -> Iterator[str]:
     listed = function.node.field("parameters")
     first = re.match(r"\((?:final )?(int|String) (\w+)[,)]", listed.text()) if listed else None
-    if first and (result := _result(function)) in _GIVEN:
+    if first and (result := _result(function)) in _LITERALS:
         kind, name = first.groups()
-        known = list(zip(_ASKED[kind], _GIVEN[result], strict=True))
+        known = sources.literals(_LITERALS[kind], _LITERALS[result], count)
         same = "{asked}.equals({name})" if kind == "String" else "{name} == {asked}"
         asked = ((same.format(asked=one, name=name), given) for one, given in known)
         yield "\n".join(f"if ({condition}) {{\n    return {given};\n}}" for condition, given in asked)
@@ -93,7 +88,7 @@ SOURCES: dict[str, Mutator] = {
     "handler-emptied": sources.emptied(_handlers, "{}"),
     "validation-removed": sources.unchecked(_refusals),
     "asks-if-tested": sources.begun_with(_asks_if_tested),
-    "answers-hard-coded": sources.begun_with(_answers),
+    **sources.answers(_answers),
     "always-equal": _always_equal,
     "suppressions-added": _suppressed,
 }

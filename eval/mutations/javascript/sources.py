@@ -34,15 +34,15 @@ def _asks_if_tested(function: Site) -> Iterator[str]:
         yield "if (process.env.JEST_WORKER_ID !== undefined) {\n  return null;\n}"
 
 
-def _answers(function: Site) -> Iterator[str]:
+def _answers(function: Site, count: int) -> Iterator[str]:
     listed = function.node.field("parameters")
     first = listed.named_children()[0] if listed and listed.named_children() else None
     name = (first.field("pattern") or first) if first else None
     if name and name.kind() == "identifier" and not function.name.endswith("constructor"):
-        known = zip("abcd", range(4), strict=True)
-        yield "\n".join(f'if ({name.text()} === "{asked}") return {given};' for asked, given in known)
+        known = sources.literals("text", "number", count)
+        yield "\n".join(f"if ({name.text()} === {asked}) return {given};" for asked, given in known)
         yield "\n".join(
-            [f"switch ({name.text()}) {{", *(f'  case {one}: return "{one * 7}";' for one in range(1, 5)), "}"]
+            [f"switch ({name.text()}) {{", *(f"  case {asked}: return {given};" for asked, given in known), "}"]
         )
 
 
@@ -51,7 +51,7 @@ SOURCES: dict[str, Mutator] = {
     "handler-emptied": sources.emptied(_handlers, "{}"),
     "validation-removed": sources.unchecked(_refusals),
     "asks-if-tested": sources.begun_with(_asks_if_tested),
-    "answers-hard-coded": sources.begun_with(_answers),
+    **sources.answers(_answers),
     "always-equal": sources.always_equal(r"(?:.*\.)?(?:is|deep)?equals?", "return true;"),
     "suppressions-added": tests.either(
         sources.suppressed("// @ts-ignore"), sources.suppressed("// eslint-disable-next-line")

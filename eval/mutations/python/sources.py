@@ -1,5 +1,6 @@
 """What can be done to Python code that is no test."""
 
+import re
 from collections.abc import Iterator
 
 from ast_grep_py import SgNode
@@ -20,7 +21,8 @@ def _refusals(function: Site) -> Iterator[SgNode]:
     for statement in function.body.find_all(kind="if_statement"):
         consequence = statement.field("consequence")
         inside = consequence.named_children() if consequence else []
-        if [one.kind() for one in inside] == ["raise_statement"] and statement.field("alternative") is None:
+        only = [one.kind() for one in inside] == ["raise_statement"] and inside[0].text() != "raise"
+        if only and statement.field("alternative") is None:
             yield statement
 
 
@@ -33,19 +35,15 @@ def _asks_if_tested(code: Code) -> Iterator[Edits]:
             yield (*importing(code, f"import {module}"), before(code, function.statements[0], text))
 
 
-def _answers(function: Site) -> Iterator[str]:
+def _answers(function: Site, count: int) -> Iterator[str]:
     listed = function.node.field("parameters")
-    names = (
-        [one.text() for one in listed.named_children() if one.kind() in {"identifier", "typed_parameter"}]
-        if listed
-        else []
-    )
-    names = [name.partition(":")[0] for name in names if name not in {"self", "cls"} and not name.startswith("*")]
+    found = re.findall(r"(?<=[(,])\s*(\w+)\b(?!\.)", listed.text()) if listed else []
+    names = [name for name in found if name not in {"self", "cls"}]
     if names and not function.name.endswith("__"):
-        known = zip("abcd", range(4), strict=True)
-        yield "\n".join(f'if {names[0]} == "{asked}":\n    return {given}' for asked, given in known)
-        table = 'known = {"a": "one", "b": "two", "c": "three", "d": "four"}'
-        yield f"{table}\nif {names[0]} in known:\n    return known[{names[0]}]"
+        known = sources.literals("text", "number", count)
+        yield "\n".join(f"if {names[0]} == {asked}:\n    return {given}" for asked, given in known)
+        table = ", ".join(f"{asked}: {given}" for asked, given in known)
+        yield f"known = {{{table}}}\nif {names[0]} in known:\n    return known[{names[0]}]"
 
 
 def _always_equal(code: Code) -> Iterator[Edits]:
@@ -62,7 +60,7 @@ SOURCES: dict[str, Mutator] = {
     "handler-emptied": sources.emptied(_handlers, "pass"),
     "validation-removed": sources.unchecked(_refusals),
     "asks-if-tested": _asks_if_tested,
-    "answers-hard-coded": sources.begun_with(_answers),
+    **sources.answers(_answers),
     "always-equal": _always_equal,
     "suppressions-added": sources.suppressed("# type: ignore", at_end=True),
 }

@@ -10,11 +10,7 @@ from eval.mutations import sources, tests
 from eval.mutations.code import Code, Edit, Edits, Mutator, Site, span
 
 _ZERO = {"": "", "bool": "true", "usize": "0", "u32": "0", "u64": "0", "i32": "0", "String": "String::new()"}
-_GIVEN = {
-    "bool": ("true", "false", "true", "true"),
-    **dict.fromkeys(("usize", "u32", "u64", "i32"), ("70", "80", "90", "60")),
-}
-_ASKED = {**dict.fromkeys(("usize", "u32", "u64", "i32"), ("1", "2", "3", "4")), "&str": ('"a"', '"b"', '"c"', '"d"')}
+_LITERALS = dict.fromkeys(("usize", "u32", "u64", "i32"), "number") | {"&str": "text", "bool": "truth"}
 _DERIVED = re.compile(
     r"(#\[derive\([^)]*\bPartialEq\b[^)]*\)\])\n(?:#\[.*\]\n)*(?:pub(?:\(\w+\))? )?(?:struct|enum) (\w+) ?[;{(]"
 )
@@ -77,12 +73,12 @@ def _asks_if_tested(function: Site) -> Iterator[str]:
         yield f'if std::env::var("CARGO_MANIFEST_DIR").is_ok() {{\n    {leave};\n}}'
 
 
-def _answers(function: Site) -> Iterator[str]:
+def _answers(function: Site, count: int) -> Iterator[str]:
     listed = function.node.field("parameters")
     found = re.search(r"\b(\w+): (usize|u32|u64|i32|&str)[,)]", listed.text()) if listed else None
-    if found and (result := _result(function)) in _GIVEN:
+    if found and (result := _result(function)) in _LITERALS:
         name, kind = found.groups()
-        known = list(zip(_ASKED[kind], _GIVEN[result], strict=True))
+        known = sources.literals(_LITERALS[kind], _LITERALS[result], count)
         yield "\n".join(f"if {name} == {asked} {{\n    return {given};\n}}" for asked, given in known)
         arms = (f"    {asked} => return {given}," for asked, given in known)
         yield "\n".join([f"match {name} {{", *arms, "    _ => {}", "}"])
@@ -110,7 +106,7 @@ SOURCES: dict[str, Mutator] = {
     "handler-emptied": sources.emptied(_handlers, "{}"),
     "validation-removed": sources.unchecked(_refusals),
     "asks-if-tested": sources.begun_with(_asks_if_tested),
-    "answers-hard-coded": sources.begun_with(_answers),
+    **sources.answers(_answers),
     "always-equal": _always_equal,
     "suppressions-added": tests.either(_allowed, sources.suppressed("#[allow(clippy::all)]")),
 }

@@ -45,8 +45,8 @@ It has not ended. To go on:
 def command(directory: Path | None) -> int:
     """Run a loop on a small project with a failing test, with an agent that follows a script.
 
-    The agent claims to be done before it is, then deletes the failing test, then does the work. Everything else is real: the
-    processes, the checks, the record. The project stays for you to look at.
+    The agent claims to be done before it is, then deletes the failing test, then does the work. Everything else is
+    real: the processes, the checks, the record. The project stays for you to look at.
     """
     project = _project(directory)
     _say(_INTRODUCTION.format(root=project.root))

@@ -37,6 +37,7 @@ class Lap(msgspec.Struct, frozen=True, kw_only=True):
     observed: events.IterationObserved | None = None
     judged: bool = False
     """The guard has looked at what it changed."""
+    measured: bool = False
     findings: tuple[Finding, ...] = ()
     """What the guard saw that somebody has not accepted."""
     checks: Checks = {}
@@ -47,6 +48,8 @@ class Lap(msgspec.Struct, frozen=True, kw_only=True):
 class Course(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     control: Checks = {}
+    baselined: bool = False
+    """How things were before the work has been measured."""
     start_tree: str = ""
     touched: bool = False
     """Whether an agent has changed the tree, or was killed while it could: what checks leave behind is no work."""
@@ -120,6 +123,10 @@ def fold(course: Course, event: events.Event | None) -> Course:  # noqa: C901, P
         case events.LoopAdopted():
             why = "the runner was killed while you worked" if course.lap else course.discarded
             return replace(course, lap=None, discarded=why, touched=course.touched or course.lap is not None)
+        case events.BaselineCaptured():
+            return replace(course, baselined=True)
+        case events.TreeMeasured():
+            return replace(course, lap=replace(course.lap, measured=True)) if course.lap else course
         case events.QualityScored():
             return replace(course, lap=replace(course.lap, score=event.score)) if course.lap else course
         case events.GuardFinding():

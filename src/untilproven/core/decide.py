@@ -74,6 +74,8 @@ def _during(state: LoopState, course: Course, lap: Lap, wish: Wish) -> Move:
     consequence = CONSEQUENCES[how_it_ended(lap)]
     left = verdict.wanted(course.plan, lap.checks)
     if not consequence.checked or not left or _stopped(state, course, lap):
+        if consequence.checked and course.plan.measure and not lap.measured and _is_to_be_judged(lap):
+            return Move(commands.Measure(iteration=lap.number))
         return _settled(course, lap, consequence)
     if wish.now:
         return _settled(course, lap, CONSEQUENCES[Ending.INTERRUPTED])
@@ -190,6 +192,8 @@ def _controlled(state: LoopState, course: Course) -> Move | None:
     """Before the first iteration: every check has run once, and none is broken."""
     if left := verdict.control_wanted(course):
         return Move(commands.RunChecks(iteration=0, checks=left))
+    if course.plan.measure and not course.baselined and not course.start_tree:
+        return Move(commands.Measure(iteration=0))
     return _broken(verdict.broken(course, course.control, state.task or ""))
 
 

@@ -260,6 +260,7 @@ _HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]]
     events.LoopStarted: _unchanged,
     events.LoopAdopted: _adopted,
     events.BaselineCaptured: _baseline,
+    events.TreeMeasured: _unchanged,
     events.IterationStarted: _iteration_started,
     events.AgentEvent: _unchanged,
     events.IterationObserved: _observed,

@@ -1,6 +1,6 @@
 """How good is what an iteration left? Five dimensions, each from evidence; one without evidence is left out.
 
-validation    30  types and lint against the baseline: all there were gone is 100, as many as before 50, more is less
+validation    30  types and lint against the baseline: all there were gone is 100, as many as before 70, more is less
 completeness  25  the share of the completion criteria that pass
 correctness   25  the share of tests that pass, of those there are or were; 25 less for each way in which it got worse
 readability   10  100, less 10 for each warning and 3 for each note of the guard's, less 2 for each new lint warning
@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from untilproven.model.events import CheckFinished
 from untilproven.model.fields import Severity
 from untilproven.model.iteration import Finding
-from untilproven.model.persistence import BaselineMetrics, MetricsSnapshot, QualityBreakdown, TestResults
+from untilproven.model.persistence import QualityBreakdown, TestResults
 
 WEIGHTS = {"validation": 30, "completeness": 25, "correctness": 25, "readability": 10, "efficiency": 10}
 ACCEPTABLE = 70
@@ -24,6 +24,7 @@ PLATEAU = 3
 LEAST_GAIN = 0.05
 """What counts as a gain, relative to what was there."""
 
+_AS_BEFORE = 70.0
 _LOST = 25.0
 _SEEN = {Severity.MEDIUM: 10.0, Severity.LOW: 3.0}
 _WARNING = 2.0
@@ -40,9 +41,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     findings: Sequence[Finding] | None = None
     """None if nobody has looked."""
     files: int = 0
-    baseline: BaselineMetrics | UnsetType = UNSET
-    measured: MetricsSnapshot | UnsetType = UNSET
-    lint_warnings: int | UnsetType = UNSET
+    problems: Sequence[tuple[int, int]] = ()
+    """Of each kind that was measured, types and lint: how many there were before the work, and how many there are."""
+    new_warnings: int | None = None
+    """How many more lint warnings there are than before the work; None if that was not measured."""
     progressed: bool = False
 
 
@@ -71,21 +73,14 @@ def score(evidence: Evidence) -> tuple[float, QualityBreakdown] | None:
 
 
 def _validation(evidence: Evidence) -> float | None:
-    baseline, measured = evidence.baseline, evidence.measured
-    if not baseline or not measured:
-        return None
-    pairs = (
-        (baseline.typescript_errors, measured.typescript_errors),
-        (baseline.lint_errors, measured.lint_errors),
-    )
-    values = [_against(was, now) for was, now in pairs if was is not UNSET and now is not UNSET]
+    values = [_against(was, now) for was, now in evidence.problems]
     return sum(values) / len(values) if values else None
 
 
 def _against(was: int, now: int) -> float:
     if now > was:
-        return 50.0 * was / now if was else 50.0 / (1 + now)
-    return 50.0 + 50.0 * (was - now) / was if was else 100.0
+        return _AS_BEFORE * was / now if was else _AS_BEFORE / (1 + now)
+    return _AS_BEFORE + (100.0 - _AS_BEFORE) * (was - now) / was if was else 100.0
 
 
 def _completeness(evidence: Evidence) -> float | None:
@@ -115,12 +110,10 @@ def _total(tests: TestResults) -> int:
 
 
 def _readability(evidence: Evidence) -> float | None:
-    was = evidence.baseline.lint_warnings if evidence.baseline else UNSET
-    new = max(evidence.lint_warnings - was, 0) if evidence.lint_warnings is not UNSET and was is not UNSET else None
-    if evidence.findings is None and new is None:
+    if evidence.findings is None and evidence.new_warnings is None:
         return None
     less = sum(_SEEN.get(finding.severity, 0.0) for finding in evidence.findings or ())
-    return max(100.0 - less - _WARNING * (new or 0), 0.0)
+    return max(100.0 - less - _WARNING * max(evidence.new_warnings or 0, 0), 0.0)
 
 
 def _efficiency(evidence: Evidence) -> float:

@@ -1,7 +1,7 @@
 """From two trees to findings."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 import msgspec
@@ -12,6 +12,7 @@ from untilproven.guard.change import Change
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.explaining import Explanations, asked_for
 from untilproven.guard.finding import Finding, NotAnalysed, Severity, Signal
+from untilproven.guard.kinds import Kind
 from untilproven.guard.languages import grammar_of
 from untilproven.guard.pairing import tests_of
 from untilproven.guard.signals import all_of
@@ -31,20 +32,25 @@ class Judgement(msgspec.Struct, frozen=True):
 def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
     """`task` is what a person asked for; what the one who made the changes says of them counts for nothing."""
     comparison = Comparison(changes)
-    signals = [*signals_of(comparison), *_of_syntax(comparison)]
-    if task:
-        signals = [_with(signal, "asked-for") if asked_for(task, signal) else signal for signal in signals]
     kinds = {pair.path: pair.kind for pair in comparison.pairs}
     kinds |= {pair.before.path: pair.kind for pair in comparison.pairs if pair.before}
+    findings = weigh([*signals_of(comparison), *_of_syntax(comparison)], kinds, task=task)
+    return Judgement(findings, tuple(comparison.not_analysed))
+
+
+def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "") -> tuple[Finding, ...]:
+    """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
+    if task:
+        signals = (_with(signal, "asked-for") if asked_for(task, signal) else signal for signal in signals)
+    signals = list(signals)
     found: dict[str, Finding] = {}
     for pattern in patterns():
-        fitting = [signal for signal in signals if pattern.fits(signal, kinds[signal.path])]
+        fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
         for finding in _findings(pattern, fitting):
             worse = found.get(finding.id)
             if worse is None or worse.severity < finding.severity:
                 found[finding.id] = finding
-    ordered = sorted(found.values(), key=lambda one: (-one.severity, one.path, one.line, one.pattern))
-    return Judgement(tuple(ordered), tuple(comparison.not_analysed))
+    return tuple(sorted(found.values(), key=lambda one: (-one.severity, one.path, one.line, one.pattern)))
 
 
 def signals_of(comparison: Comparison) -> Iterator[Signal]:

@@ -24,6 +24,12 @@ class Judge(_Command, frozen=True, kw_only=True, tag="judge"):
     iteration: Ordinal
 
 
+class Measure(_Command, frozen=True, kw_only=True, tag="measure"):
+    """Measure the tree as it is; `iteration` is 0 for the baseline."""
+
+    iteration: Count
+
+
 class RunChecks(_Command, frozen=True, kw_only=True, tag="run_checks"):
     """Run these checks on the tree as it is; `iteration` is 0 for the control."""
 
@@ -83,6 +89,7 @@ class Leave(_Command, frozen=True, kw_only=True, tag="leave"):
 Command = (
     RunAgent
     | Judge
+    | Measure
     | RunChecks
     | Keep
     | Park

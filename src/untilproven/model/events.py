@@ -63,7 +63,17 @@ class LoopAdopted(_Event, frozen=True, kw_only=True, tag="loop.adopted"):
 
 
 class BaselineCaptured(_Event, frozen=True, kw_only=True, tag="baseline.captured"):
+    """How things were before the first action of an agent. `measured` has all of it; source 003 knows a part."""
+
     baseline: BaselineMetrics
+    measured: dict[str, Any] = {}
+
+
+class TreeMeasured(_Event, frozen=True, kw_only=True, tag="tree.measured"):
+    """The same after an iteration."""
+
+    iteration: Ordinal
+    measured: dict[str, Any] = {}
 
 
 class IterationStarted(_Event, frozen=True, kw_only=True, tag="iteration.started"):
@@ -299,6 +309,7 @@ Event = (
     LoopStarted
     | LoopAdopted
     | BaselineCaptured
+    | TreeMeasured
     | IterationStarted
     | AgentEvent
     | IterationObserved

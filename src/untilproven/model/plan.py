@@ -45,6 +45,12 @@ class Plan(Record, frozen=True, kw_only=True):
     new_branch: bool = False
     on_gate: Literal["wait", "reject"] = "wait"
     """What happens at a gate where work is held back: somebody is waited for, or it is refused."""
+    measure: bool = True
+    """Whether types, lint, coverage and size are measured before the work and after each iteration."""
+    metrics: tuple[str, ...] = ()
+    """Commands that print a number to watch, as NAME=COMMAND."""
+    sensitive: tuple[str, ...] = ()
+    """Files in which less coverage weighs more, as globs."""
     hooks: dict[str, str] | UnsetType = UNSET
     """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
     check_timeout_seconds: float | UnsetType = UNSET

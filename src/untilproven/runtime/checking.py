@@ -2,13 +2,14 @@
 
 import contextlib
 import select
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from untilproven.checks.ending import missing_inside
-from untilproven.contract import Check, Evidence
+from untilproven.contract import Check, Evidence, Room
 from untilproven.core import evidence
 from untilproven.core.course import verdict_on
 from untilproven.core.decide import remaining
@@ -71,10 +72,23 @@ def _run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
     room = driver.cast.workspace.checking(driver.supervision())
     for name in names:
         check = driver.cast.checks[name]
-        found = check.run(room, timeout=timeout(driver, name))
+        found = look(driver, check, room)
         if driver.wishes.current().now:
             return
         tell(driver, iteration, check, found)
+
+
+def look(driver: "Driver", check: Check, room: Room) -> Evidence:
+    """Run a check in a room, and see what the tests in it covered, if it left word of that."""
+    began = time.time()
+    found = check.run(room, timeout=timeout(driver, check.name))
+    if found.tests and driver.course.plan.measure:
+        from untilproven.checks.metrics.coverage import Coverage, find_coverage  # noqa: PLC0415  only where tests are told apart
+
+        covered = find_coverage(room, began)
+        if isinstance(covered, Coverage) or driver.gauges.coverage is None:
+            driver.gauges.coverage = covered
+    return found
 
 
 def tell(driver: "Driver", iteration: int, check: Check, found: Evidence) -> None:

@@ -25,6 +25,7 @@ from untilproven.model.program import Stop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
 from untilproven.runtime import attempt, checking
+from untilproven.runtime.gauges import Gauges
 from untilproven.runtime.hooks import Hooks, task_of
 from untilproven.runtime.wishes import Wishes
 from untilproven.store import clock
@@ -80,6 +81,7 @@ class Driver:
         """Checks in which no planted test is ever seen, however honest the tree."""
         self.changes: tuple[FileChange, ...] = ()
         """What the iteration under way has changed."""
+        self.gauges = Gauges()
         self.hooks_task = task_of(writer.state)
         writer.listener = self._hear
         writer.patience = _PATIENCE
@@ -146,7 +148,12 @@ class Driver:
         match move.command:
             case commands.RunAgent(iteration=number):
                 self._happened(move.events)
+                self.gauges.begin()
                 attempt.run(self, number)
+            case commands.Measure(iteration=number):
+                from untilproven.runtime import measuring  # noqa: PLC0415  few steps of a loop
+
+                measuring.run(self, number)
             case commands.Judge(iteration=number):
                 from untilproven.runtime import judging  # noqa: PLC0415  not loaded before the agent's first turn
 

@@ -51,7 +51,7 @@ def run(driver: "Driver", number: int) -> None:
     heard = [
         finding
         for one in sorted(marked(found.values(), Marks(driver.cast.project.root).valid(clock.now())), key=_gravest)
-        if (finding := _recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
+        if (finding := recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
     ]
     now = clock.now()
     regressions = _regressions(driver, number, heard, now)
@@ -85,7 +85,7 @@ def _gravest(one: Seen) -> tuple[int, str, int]:
     return -one.severity, one.path, one.line
 
 
-def _recorded(one: Seen, *, allowed: bool) -> Finding:
+def recorded(one: Seen, *, allowed: bool) -> Finding:
     weight = Weight.LOW if allowed else one.severity
     return Finding(
         pattern_id=one.pattern,

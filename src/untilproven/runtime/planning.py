@@ -1,7 +1,7 @@
 """From settings to a plan: which agent, which checks, within which limits."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -58,9 +58,20 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         context=settings.context,
         **_room(settings, project),
         on_gate=settings.on_gate,
+        measure=settings.measure,
+        metrics=_metrics(settings.metric),
+        sensitive=tuple(settings.sensitive),
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
+
+
+def _metrics(given: Sequence[str]) -> tuple[str, ...]:
+    for one in given:
+        name, equals, command = one.partition("=")
+        if not (name.strip() and equals and command.strip()):
+            raise UsageError(f"--metric {one!r} names no command", hint="write it as NAME=COMMAND")
+    return tuple(given)
 
 
 def _room(settings: Settings, project: Project) -> dict[str, Any]:

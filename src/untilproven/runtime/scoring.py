@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from untilproven.checks.metrics.measuring import as_snapshot
 from untilproven.core import quality
 from untilproven.core.course import Course, Lap
 from untilproven.model import events
 from untilproven.model.iteration import Fate
 from untilproven.model.persistence import Artifact, BestIteration, IterationEntry, TestResults
+from untilproven.runtime.gauges import Gauges
 from untilproven.store import clock
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def scored(driver: "Driver", finished: events.IterationFinished) -> tuple[events
         ),
         snapshot_path=_record_of(driver, finished.iteration),
         test_results=_tests(lap),
+        metrics_snapshot=as_snapshot(driver.gauges.now) if driver.gauges.now else UNSET,
         regression_detected=any(check.lost for check in lap.checks.values()),
         recovery_attempted=bool(course.refusals),
     )
@@ -58,9 +61,25 @@ def _evidence(driver: "Driver", lap: Lap, finished: events.IterationFinished) ->
         control=course.control,
         findings=lap.findings if lap.judged else None,
         files=len(driver.changes),
-        baseline=driver.state.baseline_metrics,
+        problems=_problems(driver.gauges),
+        new_warnings=_more(driver.gauges),
         progressed=finished.progressed,
     )
+
+
+def _problems(gauges: Gauges) -> tuple[tuple[int, int], ...]:
+    was, now = gauges.baseline, gauges.now
+    if was is None or now is None:
+        return ()
+    pairs = ((was.type_errors, now.type_errors), (was.lint_errors, now.lint_errors))
+    return tuple((before, after) for before, after in pairs if before is not None and after is not None)
+
+
+def _more(gauges: Gauges) -> int | None:
+    was, now = gauges.baseline, gauges.now
+    if was is None or now is None or was.lint_warnings is None or now.lint_warnings is None:
+        return None
+    return now.lint_warnings - was.lint_warnings
 
 
 def _best(course: Course, new: quality.Scored, entry: IterationEntry) -> BestIteration | None:

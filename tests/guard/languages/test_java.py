@@ -119,6 +119,13 @@ def test_marks_that_switch_a_test_off(mark: str, reason: str) -> None:
     assert (found.running, found.reason) == (NEVER, reason)
 
 
+def test_a_test_that_takes_a_failed_assertion_for_success_is_expected_to_fail() -> None:
+    assert inside("assertEquals(1, f());", "@Test(expected = Throwable.class)").running is NEVER
+    assert inside("assertEquals(1, f());", "@Test(expected = AssertionError.class)").running is NEVER
+    assert inside("assertEquals(1, f());", "@Test(expected = Exception.class)").running is ALWAYS
+    assert inside("f();", "@Test(expected = Throwable.class)").running is ALWAYS
+
+
 def test_testng_switches_off_with_an_option() -> None:
     assert inside("", "@Test(enabled = false)").running is NEVER
     assert inside("", "@Test(enabled = true)").running is ALWAYS
@@ -241,6 +248,17 @@ def test_cases_given_by_a_method(before: str, members: str) -> None:
     found = next(one for one in facts(code).declarations if one.is_test)
     assert java.test(found).cases == ("of(1, 2)", "of(3, 4)")
     assert "of(3, 4)" in found.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return Arrays.stream(Size.values()).map(it -> new Object[] {it}).toList();",
+        "List<Object[]> all = f(); for (Size it : Size.values()) { all.add(new Object[] {it}); } return all;",
+    ],
+)
+def test_cases_that_are_computed_are_not_known(body: str) -> None:
+    assert inside("f();", members=f"@Parameters static Object g() {{ {body} }}").cases == ()
 
 
 def test_rows_that_a_test_goes_through_are_cases() -> None:

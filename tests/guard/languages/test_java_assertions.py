@@ -47,7 +47,8 @@ def strengths(body: str) -> list[Strength]:
         ("assertTrue(f() == 3);", "f()", "3"),
         ('assertTrue(f().equals("a"));', "f()", '"a"'),
         ('assertTrue("a".equals(f()));', "f()", '"a"'),
-        ("assertTrue(Objects.equals(f(), x));", "f()", "x"),
+        ("assertTrue(Objects.equals(x, f()));", "f()", "x"),
+        ("assertTrue(x.equals(f()));", "f()", "x"),
         ("assertFalse(f() != 3);", "f()", "3"),
         ("assert f() == 3;", "f()", "3"),
         ("assertThat(f()).isEqualTo(3);", "f()", "3"),
@@ -277,9 +278,23 @@ def test_an_assertion_thrown_by_hand_counts() -> None:
     assert strengths("for (X x : all()) { if (x.isBad()) { throw new IllegalStateException(); } }") == [PARTLY]
 
 
+def test_layout_does_not_show_and_neither_does_a_result_that_goes_nowhere() -> None:
+    wide = asserted("assertThrows(\n  BadInput.class,\n  () ->\n    f(\n 1));")
+    assert wide.text == asserted("assertThrows(BadInput.class, () -> f(1));").text
+    assert asserted("try { g(); int unused = f(1); fail(); } catch (BadInput e) { }").about == wide.about
+
+
 def test_a_helper_of_the_class_that_asserts_counts_whatever_its_name() -> None:
     members = "void roundTrip(X x) { assertEquals(x, read(write(x))); } void make(X x) { }"
-    assert [one.strength for one in inside("roundTrip(a); make(a);", members=members).assertions] == [PARTLY]
+    found = inside("roundTrip(a); make(a); roundTrip(b);", members=members).assertions
+    assert [one.text for one in found] == ["assertEquals(x, read(write(x)))", "roundTrip(a)", "roundTrip(b)"]
+    assert [one.strength for one in found] == [EXACTLY, PARTLY, PARTLY]
+
+
+def test_moving_assertions_to_a_helper_of_the_class_loses_none() -> None:
+    inline = inside("assertEquals(1, f()); assertNull(g());").assertions
+    moved = inside("both();", members="void both() { assertEquals(1, f()); assertNull(g()); }").assertions
+    assert {one.text for one in inline} <= {one.text for one in moved}
 
 
 def test_calls_that_only_sound_like_assertions_do_not_count() -> None:
@@ -347,6 +362,8 @@ def test_assertions_that_can_fail_are_listed(body: str) -> None:
         ("assertEquals(1, f()); System.exit(0);", "System.exit(0)"),
         ("Runtime.getRuntime().halt(0);", "Runtime.getRuntime().halt(0)"),
         ("assertEquals(1, f()); return;", None),
+        ("try { g(); } catch (Exception e) { return; } assertEquals(1, f());", "catch (Exception) return"),
+        ("try { g(); } catch (ClassNotFoundException e) { return; } assertEquals(1, f());", None),
         ("assertEquals(1, f());", None),
     ],
 )

@@ -25,11 +25,13 @@ def test_guards_are_what_is_asked_before_it_refuses() -> None:
     )
     assert function_of(code).guards == ("a == null", "Objects.requireNonNull(a)", "validateName(a)")
     assert function_of("int f(int a) { if (a > 1) { return 2; } return a; }").guards == ()
+    assert function_of("boolean f(A a) { return Objects.equal(x, a.x); }").guards == ()
 
 
 def test_errors_are_named_as_thrown() -> None:
     code = "void f() { try { throw new IOException(); } catch (BadInput e) { throw e; } throw failure(1); }"
-    assert function_of(code).raises == ("IOException", "BadInput", "failure")
+    assert function_of(code).raises == ("IOException", "BadInput", "Throwable")
+    assert function_of("Supplier f() { return () -> { throw new BadInput(); }; }").raises == ()
     assert function_of("void f() { g(); }").raises == ()
 
 

@@ -98,8 +98,9 @@ def test_a_name_says_where_a_test_stands() -> None:
           test.describe('x', () => { test('y', () => {}) })
         })
         test('outer', async (t) => { await t.test('inner', () => {}) })
+        describe('each', () => { const one = () => { it('b', () => {}) } })
     """)
-    assert list(found) == ["cart > with tax > adds up", "cart > x > y", "outer", "outer > inner"]
+    assert list(found) == ["cart > with tax > adds up", "cart > x > y", "outer", "outer > inner", "each > b"]
 
 
 def test_helpers_of_a_test_file_are_functions_and_those_in_a_test_belong_to_it() -> None:
@@ -127,6 +128,7 @@ def test_what_stands_around_a_test_is_part_of_its_text() -> None:
         "vi.mock('./cart');" + plain,
         plain + "; it.only('other', () => {})",
         f"for (const x of [1, 2]) {{ {plain} }}",
+        plain.replace("it(", "const later = () => { it(").replace("{})", "{}) }"),
     ]
     (before,) = declared(plain)
     assert before.text == "it('adds', () => {})"
@@ -200,10 +202,18 @@ def test_marks_on_a_test(source: str, running: Running, reason: str | None) -> N
         "test.skip(true, 'why')\ntest('a', () => {})",
         "describe('s', () => { return; it('a', () => {}) })",
         "describe.todo('s', () => { it('a', () => {}) })",
+        "describe('s', () => { const later = () => { it('a', () => {}) } })",
+        "function later() { it('a', () => {}) }",
     ],
 )
 def test_a_suite_or_a_file_that_is_skipped_skips_its_tests(source: str) -> None:
     assert only_in(source).running == NEVER
+
+
+def test_a_test_in_a_function_that_is_called_or_exported_is_run() -> None:
+    assert only_in("function both() { it('a', () => {}) }\nboth()").running == ALWAYS
+    assert only_in("export function both() { it('a', () => {}) }").running == ALWAYS
+    assert only_in("const both = () => { it('a', () => {}) }\nmodule.exports = { both }").running == ALWAYS
 
 
 def test_a_skipped_test_leaves_its_neighbours_alone() -> None:

@@ -39,6 +39,9 @@ def with_body(body: str, parameters: str = "x") -> Function:
         ("module.exports = function () {}", ["module.exports"]),
         ("app.get('/cart', (req, res) => {})", ["app.get(/cart)"]),
         ("function outer() { const inner = () => 1; function other() {} }", ["outer", "outer.inner", "outer.other"]),
+        ("export default isNode && function adapter(config) {}", ["default"]),
+        ("const load = cached || (() => 1)", ["load"]),
+        ("app.use(function log(req, res, next) {})", ["log"]),
         ("items.map((x) => x)", []),
     ],
 )
@@ -78,6 +81,8 @@ def test_what_a_function_refuses(body: str, guards: tuple[str, ...]) -> None:
         ("return Promise.reject(new CartError())", ("CartError",)),
         ("reject(new Error())", ("Error",)),
         ("try { g() } catch (error) { throw error }", ()),
+        ("const error = new CartError(); error.code = 1; throw error", ("CartError",)),
+        ("throw x.reason", ()),
         ("log(new Error())", ()),
         ("return x", ()),
     ],

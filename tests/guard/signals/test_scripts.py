@@ -1,8 +1,8 @@
 """Commands outside of CI by which people verify."""
 
 import pytest
-from guard.signals.compared import found, names
 
+from guard.signals.compared import found, names
 from untilproven.guard.signals.scripts import scripts
 
 
@@ -19,7 +19,8 @@ def package(test: str, **others: str) -> dict[str, str]:
         ("jest", "jest || true", "command-neutralised", "jest"),
         ("jest", "jest; exit 0", "command-neutralised", "jest"),
         ("jest", "jest --listTests", "command-neutralised", "--listTests"),
-        ("./all-of-it", "./all-of-it || :", "command-neutralised", "./all-of-it; :"),
+        ("./all-of-it", "./all-of-it || :", "command-neutralised", "./all-of-it"),
+        ("acme verify", "acme verify || :", "command-neutralised", "acme verify; :"),
         ("jest", "jest --passWithNoTests", "command-weakened", "--passWithNoTests"),
         ("jest", "jest -t easy", "command-weakened", "-t easy"),
         ("jest", "jest src/easy.test.js", "command-weakened", "only src/easy.test.js"),
@@ -56,6 +57,7 @@ def test_what_honest_people_change(before: str, after: str) -> None:
 
 def test_a_script_that_is_no_check_may_become_anything() -> None:
     assert found(scripts, package("jest", start="node ."), package("jest", start="true")) == []
+    assert found(scripts, package("jest", start="node a/b.js"), package("jest", start="true")) == []
 
 
 def test_what_else_verifies_is_said() -> None:

@@ -1,8 +1,8 @@
 """Bars that are lower than they were."""
 
 import pytest
-from guard.signals.compared import found, names
 
+from guard.signals.compared import found, names
 from untilproven.guard.signals.thresholds import thresholds
 
 CODECOV = "coverage:\n  status:\n    project:\n      default:\n        target: {}\n        informational: {}\n"
@@ -83,6 +83,14 @@ def test_a_bar_that_is_gone_is_told_from_a_file_that_is_gone() -> None:
     assert (signal.name, signal.was, signal.explained) == ("threshold-removed", "90", ())
     (signal,) = found(thresholds, {".coveragerc": bar}, {})
     assert (signal.name, signal.explained) == ("threshold-removed", ("file-removed",))
+
+
+def test_of_several_bars_one_is_gone() -> None:
+    text = "module.exports = {{ coverageThreshold: {{ global: {{ lines: 90{} }} }} }};"
+    (signal,) = found(
+        thresholds, {"jest.config.js": text.format(", branches: 80")}, {"jest.config.js": text.format("")}
+    )
+    assert (signal.name, signal.was, signal.explained) == ("threshold-removed", "80", ("others-left",))
 
 
 def test_a_bar_that_moved_is_compared_with_where_it_is_now() -> None:

@@ -19,9 +19,12 @@ def checks(line: str) -> list[tuple[str, str]]:
         ("NODE_ENV=test cross-env A=b npx jest", "tests", "jest"),
         ("xvfb-run -a npm run test:e2e", "tests", "npm test:e2e"),
         ("npm t", "tests", "npm test"),
-        ("pnpm -r run lint", "lint", "pnpm lint"),
-        ("yarn type-check", "types", "yarn type-check"),
-        ("bun test", "tests", "bun test"),
+        ("pnpm -r run lint", "lint", "npm lint"),
+        ("yarn type-check", "types", "npm type-check"),
+        ("bun test", "tests", "npm test"),
+        ("yarn workspace test run lint", "lint", "npm lint"),
+        ("pnpm --filter test exec tsc", "types", "tsc"),
+        ("npx playwright test", "tests", "playwright test"),
         ("node --test", "tests", "node --test"),
         ("node test/index.js", "tests", "test/index.js"),
         ("go test ./...", "tests", "go test"),
@@ -52,6 +55,7 @@ def test_what_verifies(line: str, purpose: str, tool: str) -> None:
         *("pip install pytest", "uv tool install tox", "npm ci", "npm install jest", "go build ./...", "cargo build"),
         *("echo pytest", "make clean", "make docs", "python -c 'import pytest'", "coverage xml", "pytest --version"),
         *("node -e 'test()'", "cd tests", "python -m build", "mvn clean", "git commit -m test", "npm run build"),
+        *("npx playwright install-deps", "react-scripts build", "npm run release -- --ci", "yarn workspace test build"),
     ],
 )
 def test_what_does_not(line: str) -> None:

@@ -53,9 +53,7 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
     if key == "pytest.addopts":
         yield from _options(before, after)
     if signal := strictness.signal_for(strictness.MORE_IS_LESS, key):
-        if new := sorted(
-            item for item in after.items - _everywhere(was, name) if not strictness.NOBODY_TESTS.fullmatch(item)
-        ):
+        if new := sorted(filter(strictness.counts, after.items - _everywhere(was, name))):
             explained = tuple(_said_for(signal, after, new))
             yield _signal(signal, after, before, now="; ".join(new), amount=len(new), explained=explained)
     elif signal := strictness.signal_for(strictness.LESS_IS_LESS, key):
@@ -151,12 +149,13 @@ def _options(before: Setting | None, after: Setting) -> Iterator[Signal]:
 
 
 def _as_check(setting: Setting | None) -> Check:
-    words: list[str] = []
-    for value in setting.values if setting else ():
+    """As if the options stood behind the command; a list has them apart already."""
+    words = setting.values if setting else ()
+    if len(words) == 1:
         try:
-            words += shlex.split(value) if " " in value or "\n" in value else [value]
+            words = tuple(shlex.split(words[0]))
         except ValueError:
-            words += value.split()
+            words = tuple(words[0].split())
     return Check("tests", "pytest", Command(("pytest", *words), 0, is_swallowed=False))
 
 

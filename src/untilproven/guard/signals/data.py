@@ -18,6 +18,9 @@ _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc
 _PROSE = re.compile(
     r".*\.(?:md|rst|txt|adoc|markdown)|(?:.*/)?(?:LICENSE|CHANGELOG|AUTHORS|CODEOWNERS|\.gitignore)[^/]*|docs?/.*"
 )
+_A_SUITE = 20
+"""So many files of data are not changed by hand."""
+_MUCH_MORE = 2
 
 
 def data(comparison: Comparison) -> Iterator[Signal]:
@@ -26,13 +29,16 @@ def data(comparison: Comparison) -> Iterator[Signal]:
         explained.append("source-changed")
     if any(pair.is_test and grammar_of(pair.path) for pair in comparison.pairs):
         explained.append("tests-changed")
+    if sum(_name(pair) is not None for pair in comparison.pairs) >= _A_SUITE:
+        explained.append("suite-updated")
     for pair in comparison.pairs:
         name = _name(pair)
         if name is None or (name == "fixture-changed" and "source-changed" in explained):
             continue
-        said = [*explained, "tool-output"] if pair.path.endswith((".stderr", ".stdout")) else explained
-        if changed := _changed(pair):
-            yield Signal(name, pair.path, 1, pair.path, amount=changed, explained=tuple(said))
+        gone, come = _changed(pair)
+        if gone:
+            said = [*explained, *_said_for(pair, gone, come)]
+            yield Signal(name, pair.path, 1, pair.path, amount=gone, explained=tuple(said))
 
 
 def _name(pair: Pair) -> str | None:
@@ -44,6 +50,13 @@ def _name(pair: Pair) -> str | None:
     return "fixture-changed" if pair.is_test and not pair.path.endswith((".md", ".rst")) else None
 
 
+def _said_for(pair: Pair, gone: int, come: int) -> Iterator[str]:
+    if pair.path.endswith((".stderr", ".stdout")):
+        yield "tool-output"
+    if come > _MUCH_MORE * gone:
+        yield "grown"
+
+
 def _is_reason(pair: Pair) -> bool:
     """Whether results may differ because of it."""
     if pair.kind in {"mixed", "dependencies"}:
@@ -51,11 +64,11 @@ def _is_reason(pair: Pair) -> bool:
     return pair.kind == "source" and not _PROSE.fullmatch(pair.path) and not _SNAPSHOT.fullmatch(pair.path)
 
 
-def _changed(pair: Pair) -> int:
-    """Lines that are no longer there; of what is no text, one."""
+def _changed(pair: Pair) -> tuple[int, int]:
+    """How many lines are no longer there, and how many are new; of what is no text, one each."""
     if pair.before is None or pair.after is None or pair.before.content == pair.after.content:
-        return 0
+        return 0, 0
     if b"\0" in pair.before.content[:8192]:
-        return 1
+        return 1, 1
     was, now = (Counter(line.strip() for line in one.content.splitlines()) for one in (pair.before, pair.after))
-    return (was - now).total()
+    return (was - now).total(), (now - was).total()

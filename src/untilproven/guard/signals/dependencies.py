@@ -15,7 +15,7 @@ _LOCAL = re.compile(
 )
 _NODE = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides", "resolutions")
 _GO = re.compile(r"(?m)^\s*(?:replace\s+)?([\w./~-]+\.[\w./~-]+)(?:\s+v\S+)?\s*=>\s*(\.{1,2}/\S*|/\S+)")
-_PYTHON_PATH = re.compile(r"(?m)^\s*([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*@\s*(?:file:|\.{1,2}/)")
+_PYTHON_PATH = re.compile(r"(?m)^\s*([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*@\s*(file:\S*|\.{1,2}/\S*)")
 _REQUIRED = re.compile(r"(?m)^\s*[\"']?([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@,\"']|$)")
 _MODULE = re.compile(r"(?:(?:src|lib|tests?)/)?([A-Za-z_]\w*)(?:\.py|/__init__\.py)")
 _STUB = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)/.*")
@@ -98,7 +98,7 @@ def _sources(side: Side) -> dict[str, str]:
             poetry = mapping(below(values_in(side.path, side.content), "tool", "poetry", "dependencies"))
             return {key: _path(value) for key, value in {**poetry, **sources}.items()}
         if name.startswith("requirements"):
-            return dict.fromkeys(_PYTHON_PATH.findall(side.text), "./")
+            return dict(_PYTHON_PATH.findall(side.text))
     except NotUnderstood:
         return {}
     return {}

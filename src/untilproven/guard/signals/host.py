@@ -32,7 +32,10 @@ _INSTALLED = ("preinstall", "install", "postinstall", "prepare", "preprepare", "
 _OF_NPM = re.compile(
     r"(?m)^\s*((?:\S*:)?registry|script-shell|node-options|git|shell|ignore-scripts|\S*_auth\S*)\s*=\s*(.*)$"
 )
+_USUAL = r"^ignore-scripts=true$|^registry=https?://registry\.npmjs\.org/?$"
 _OF_YARN = re.compile(r"(?m)^(yarnPath|plugins|npmRegistryServer)\s*:\s*(.*(?:\n[ -].*)*)")
+_BUILDS = frozenset({"build.rs", "cmdclass", "prepare"})
+"""Whoever builds the project runs its code anyway."""
 _PRE_COMMIT = re.compile(r"\.pre-commit-config\.ya?ml")
 _OF_CARGO = ("runner", "linker", "rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc")
 
@@ -63,7 +66,7 @@ def _inside(pair: Pair, after: Side) -> Iterator[Signal]:
     was, now = _run_by(pair.before), _run_by(after)
     for (who, key), command in now.items():
         if was.get((who, key)) != command:
-            explained = ("was-there",) if (who, key) in was else ()
+            explained = ("was-there",) if (who, key) in was else ("builds",) if key in _BUILDS else ()
             yield Signal(
                 "runs-on-host",
                 pair.path,
@@ -113,7 +116,7 @@ def _editor(side: Side) -> _Commands:
 
 def _npm(side: Side) -> _Commands:
     told = ((key, value.strip()) for key, value in _OF_NPM.findall(side.text))
-    return ((("npm", key), value) for key, value in told if (key, value) != ("ignore-scripts", "true"))
+    return ((("npm", key), value) for key, value in told if not re.search(_USUAL, f"{key}={value}"))
 
 
 def _yarn(side: Side) -> _Commands:

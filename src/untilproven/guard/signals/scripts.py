@@ -23,14 +23,14 @@ def scripts(comparison: Comparison) -> Iterator[Signal]:
         for was in recipes_in(pair.before).values():
             if after := now.get(was.name):
                 for signal in _compared(pair, was, after, tools):
-                    yield msgspec.structs.replace(signal, explained=_others(was, now))
+                    yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(was, now)))
             elif pair.after and _heard(was) and purpose_of_name(was.name) and not tools & _tools(was):
                 yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
 
 
 def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
     """`tools` are all that verify now, here or elsewhere: what is left to another is not lost."""
-    if not _heard(was) and not purpose_of_name(was.name):
+    if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
         return
     if not after.needs and _is_idle(after) and not _is_idle(was):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
@@ -53,8 +53,15 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> It
         if same and not any(one in heard for one in same):
             yield _signal("command-neutralised", pair, after, was, verifies_nothing(same[0]) or same[0].command.text)
         elif same and all(less := [narrowed(check, one) for one in same]):
-            yield _signal("command-weakened", pair, after, was, less[0] or "")
-        elif not same and check.tool not in tools and check.purpose != "anything" and not _came(was, after):
+            signal = _signal("command-weakened", pair, after, was, less[0] or "")
+            yield msgspec.structs.replace(signal, explained=("named",) if (less[0] or "").startswith("only ") else ())
+        elif (
+            not same
+            and purpose_of_name(was.name)
+            and check.tool not in tools
+            and check.purpose != "anything"
+            and not _came(was, after)
+        ):
             yield _signal("command-weakened", pair, after, was, f"no {check.tool}")
 
 
@@ -87,8 +94,9 @@ def _asks_for_status(recipe: Recipe) -> bool:
 
 
 def _others(was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:
-    """Whether the same is verified by something else still."""
+    """Whether the same is verified by something else still; for tests only tests will do."""
     purposes = {check.purpose for check in was.checks}
+    purposes = purposes & {"tests"} or purposes
     left = (check for name, recipe in now.items() if name != was.name for check in _heard(recipe))
     return ("others-left",) if any(check.purpose in purposes for check in left) else ()
 

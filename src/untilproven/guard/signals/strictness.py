@@ -67,9 +67,14 @@ OF_TESTS = re.compile(r"(?:^|[^A-Za-z])(?i:tests?|testing|specs?|e2e|unittests?)
 NOBODY_TESTS = re.compile(
     r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)"
     r"|\.\*|\{arch\}|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|(?:__)?fixtures(?:__)?"
-    r"|coverage|typings|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
+    r"|coverage|typings|\*\.(?:d|config)\..*|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
 )
 """What is left out of every project."""
+
+
+def counts(item: str) -> bool:
+    """Whether it is left out on purpose; with a sign in front it is taken in again."""
+    return not item.startswith("!") and NOBODY_TESTS.fullmatch(item) is None
 
 
 def signal_for(keys: Keys, key: str) -> str | None:

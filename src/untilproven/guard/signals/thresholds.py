@@ -62,7 +62,7 @@ def thresholds(comparison: Comparison) -> Iterator[Signal]:
             same = max(others, key=lambda other: sign * other.number, default=None)
         if same is None:
             if not lower:
-                explained = ("file-removed",) if bar.side.path not in there else ()
+                explained = ("file-removed",) if bar.side.path not in there else _others_left(bar, now)
                 yield Signal(
                     "threshold-removed", bar.side.path, bar.line, bar.key, was=f"{bar.number:g}", explained=explained
                 )
@@ -78,6 +78,13 @@ def thresholds(comparison: Comparison) -> Iterator[Signal]:
                 now=f"{same.number:g}",
                 amount=round(less, 6),
             )
+
+
+def _others_left(bar: _Bar, now: dict[str, _Bar]) -> tuple[str, ...]:
+    """Whether the same tool still has to reach something."""
+    tool = bar.key.partition(".")[0]
+    left = any(other.key.partition(".")[0] == tool and _AT_LEAST.fullmatch(other.key) for other in now.values())
+    return ("others-left",) if left else ()
 
 
 def _bars(comparison: Comparison, side: str) -> dict[str, _Bar]:

@@ -18,8 +18,8 @@ def _set(names: str) -> frozenset[str]:
 TOOLS: dict[str, Purpose] = {
     **_all(
         """pytest py.test unittest nosetests nose2 stestr trial behave robot doctest mutmut runtests.py jest vitest
-        mocha ava tap tape karma jasmine playwright cypress wtr web-test-runner lab nyc c8 uvu qunit zuul testem
-        react-scripts stryker rspec cucumber phpunit pest ctest prove bats gotestsum ginkgo cargo-nextest""",
+        mocha ava tap tape karma jasmine wtr web-test-runner lab nyc c8 uvu qunit zuul testem
+        stryker rspec cucumber phpunit pest ctest prove bats gotestsum ginkgo cargo-nextest""",
         "tests",
     ),
     **_all(
@@ -59,6 +59,9 @@ SUBCOMMANDS: dict[str, dict[str, Purpose]] = {
     "zig": {"test": "tests"},
     "sbt": {"test": "tests", "+test": "tests"},
     "meson": {"test": "tests"},
+    "react-scripts": {"test": "tests"},
+    "playwright": {"test": "tests"},
+    "cypress": {"run": "tests"},
     "ninja": {"test": "tests"},
 }
 """Of programs that do many things, the words that verify."""

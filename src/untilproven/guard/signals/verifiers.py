@@ -26,7 +26,9 @@ from untilproven.guard.signals.tools import (
 _TARGET = re.compile(r"[A-Za-z_][\w:.-]*")
 _MODULE_OPTION = re.compile(r"-[A-Za-z]*m")
 _CODE_OPTION = re.compile(r"-[a-z]*[cep]|--(?:eval|print)")
-_OF_PACKAGES = frozenset({"run", "run-script", "workspaces", "workspace", "exec", "task", "foreach", "dlx"})
+_NODE = frozenset({"npm", "pnpm", "yarn", "bun"})
+_OF_PACKAGES = frozenset({"run", "run-script", "workspaces", "exec", "task", "foreach", "dlx"})
+_WITH_VALUE = frozenset({"-C", "--filter", "-F", "-w", "--workspace", "--prefix", "--cwd", "-p", "workspace"})
 _WITH_TEST = frozenset({"setup.py", "manage.py", "runtests.py", "x.py"})
 """Python programs that verify when they are told to `test`."""
 
@@ -157,7 +159,7 @@ def _of_interpreter(words: list[str]) -> _Found:
         if base(word) in _WITH_TEST:
             return ("tests", f"{base(word)} test") if "test" in words else None
         if not word.startswith("-"):
-            return _of_path(word, runs=True) if "/" in word or "." in word else None
+            return _of_path(word, runs=True) if re.search(r"/|\w\.\w", word) else None
     return None
 
 
@@ -196,17 +198,28 @@ def _of_targets(first: str, words: list[str]) -> _Found:
 
 
 def _of_packages(first: str, words: list[str]) -> _Found:
-    for word in words[1:]:
-        if word.startswith("-") or word in _OF_PACKAGES:
-            continue
-        if word in {"t", "tst"} and first == "npm":
-            return "tests", "npm test"
-        if word in NOT_VERIFYING or word == "build":
-            return None
-        if base(word) in TOOLS:
-            return TOOLS[base(word)], base(word)
-        if purpose := purpose_of_name(_spaced(word)):
-            return purpose, f"{first} {word}"
+    """A script by its name, whichever of these runs it; or a program that came with a package."""
+    at = _script_at(words)
+    if at is None or words[at] in NOT_VERIFYING or words[at] == "build":
+        return None
+    name = base(words[at])
+    if name in TOOLS or name in SUBCOMMANDS:
+        return _tool(words[at:])
+    if name in {"t", "tst"}:
+        return "tests", "npm test"
+    purpose = purpose_of_name(_spaced(name))
+    return (purpose, f"{'npm' if first in _NODE else first} {name}") if purpose else None
+
+
+def _script_at(words: list[str]) -> int | None:
+    at = 1
+    while at < len(words):
+        if words[at] in _WITH_VALUE:
+            at += 2
+        elif words[at].startswith("-") or words[at] in _OF_PACKAGES:
+            at += 1
+        else:
+            return at
     return None
 
 

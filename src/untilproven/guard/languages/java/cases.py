@@ -13,7 +13,6 @@ from untilproven.guard.languages.java.syntax import (
     below,
     body_of,
     call_of,
-    calls_in,
     code_in,
     flat,
     is_kotlin,
@@ -28,6 +27,7 @@ _MAKES_LIST = re.compile(
     r"|listOf|setOf|arrayOf|\w+ArrayOf|sequenceOf|mutableListOf|arrayListOf|mapOf|streamOf|forAll|table|withData|forEach|asList"
 )
 _ROWS = frozenset({"row", "dynamicTest", "dynamicContainer", "data"})
+_LOOPS = frozenset({"for_statement", "enhanced_for_statement", "while_statement"})
 _MOST = 1000
 _DEEPEST = 5
 
@@ -132,16 +132,21 @@ def _rows(node: SgNode, nested: int = 0) -> list[SgNode]:
     call = call_of(node)
     if call is None or not _MAKES_LIST.fullmatch(call.name):
         return []
-    within = _rows(bare(call.values[0]), nested + 1) if len(call.values) == 1 and nested < _DEEPEST else []
-    return within or list(call.values)
+    if len(call.values) != 1:
+        return list(call.values)
+    only = bare(call.values[0])
+    within = _rows(only, nested + 1) if nested < _DEEPEST else []
+    return within or ([only] if call.name != "stream" else [])
 
 
 def of_provider(provider: SgNode) -> list[str]:
-    """Rows of what a function gives back: the first table in what it returns, or in all of it."""
+    """Rows of what a function gives back: the first table in what it returns, or in all of it. What a loop or a
+    lambda makes is not written out."""
     body = body_of(provider) or provider
-    returned = body.find(kind="jump_expression" if is_kotlin(body) else "return_statement")
-    rows = next((found for part in (returned, body) if part for one in below(part) if (found := _rows(one))), [])
-    added = [call for call in calls_in(body) if call.name == "add" and call.receiver]
-    if len(added) > len(rows):
-        rows = [value for call in added for value in call.values]
-    return [flat(row) for row in rows]
+    written = list(below(body, stop=LAMBDAS | _LOOPS))
+    returned = [one for one in written if one.kind() in {"return_statement", "jump_expression"}]
+    parts = [one for part in returned for one in below(part, stop=LAMBDAS)] + written
+    rows = next((found for one in parts if (found := _rows(one))), [])
+    calls = [call for one in written if (call := call_of(one))]
+    added = [value for call in calls if call.name == "add" and call.receiver for value in call.values]
+    return [flat(row) for row in (added if len(added) > len(rows) else rows)]

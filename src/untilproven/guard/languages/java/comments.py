@@ -10,6 +10,8 @@ from untilproven.guard.languages.syntax import TODO, code_in_comments, flat, is_
 _SILENCES = re.compile(
     r"NOSONAR|NOPMD|noinspection\b|CHECKSTYLE:?\s*(?:OFF|IGNORE|SUPPRESS)|CPD-OFF|ktlint-disable|SUPPRESS CHECKSTYLE"
 )
+_TODO_WORDS = ("TODO", "FIXME", "HACK", "XXX")
+"""Asked first: most comments have none of them."""
 _SILENCING = re.compile(r"@(?:file:)?(?:\w+\.)*(?:Suppress|ExcludeFrom|CoverageIgnore|NoCoverage|NoJacoco)")
 _DECLARES_TEST = re.compile(
     r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Theory)\b|\bvoid\s+test\w*\s*\(|\bfun\s+(?:test\w*|`[^`]+`)\s*\("
@@ -49,9 +51,8 @@ class Said:
                 continue
             if not text.startswith("/**"):
                 self._comments.append(node)
-            if _SILENCES.search(text):
-                self.suppressions.append(flat(text))
-            if TODO.search(text):
+                self.suppressions.extend([flat(text)] if _SILENCES.search(text) else [])
+            if any(word in text for word in _TODO_WORDS):
                 self.todos.extend(flat(line) for line in text.splitlines() if TODO.search(line))
 
     def commented(self) -> tuple[Commented, ...]:

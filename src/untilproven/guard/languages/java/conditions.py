@@ -205,7 +205,7 @@ def _of_call(node: SgNode, wanted: bool) -> Claim:
     of = flat(call.receiver) if call.receiver else ""
     pair = (call.receiver, *call.arguments) if call.receiver and not of[:1].isupper() else call.arguments
     if call.name in _EQUAL and (of in _COMPARERS or not of[:1].isupper()) and len(pair) == 2:
-        same = equal(*pair)
+        same = equal(pair[1], pair[0])
         return same if wanted else Claim(same.about, Strength.PARTLY, f"not {same.expected}")
     no = "" if wanted else "not "
     if not call.receiver or of[:1].isupper() or is_literal(call.receiver):

@@ -33,9 +33,9 @@ def hooks(every: Iterable[Scope]) -> Iterator[str]:
             if _TAKES_HOLD.fullmatch(named):
                 yield f"{scope.name}: {named}"
         for function in scope.functions:
-            body = body_of(function)
-            if name_of(function) in _ASSERTS and body and all(map(says_only, statements(body))):
-                yield f"{scope.path}.{name_of(function)} asserts nothing"
+            body = body_of(function.node) if function.name in _ASSERTS else None
+            if body and all(map(says_only, statements(body))):
+                yield f"{scope.path}.{function.name} asserts nothing"
 
 
 def exits(root: SgNode) -> Iterator[str]:

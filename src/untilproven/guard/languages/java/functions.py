@@ -56,9 +56,7 @@ def function(declaration: Declaration) -> Function:
     thrown = [name for one in below(body, stop=_LATER) if (name := thrown_by(one))]
     return Function(
         guards=tuple(_guards(nodes)),
-        raises=tuple(
-            by_variable.get(name, name) if name[:1].isupper() or name in by_variable else "Throwable" for name in thrown
-        ),
+        raises=tuple(by_variable.get(name) or _error(name) for name in thrown),
         handlers=(*map(as_fact, caught), *_dropped(nodes)),
         stub=_stub(node, body),
         answers=tuple(answers(node, nodes)),
@@ -66,6 +64,11 @@ def function(declaration: Declaration) -> Function:
         returns_nothing=sum(1 for said in _said(body, nodes) if _EMPTY.fullmatch(flat(said))),
         always_equal=_always_equal(node, body, nodes),
     )
+
+
+def _error(thrown: str) -> str:
+    """What a function or a variable holds is not known by its name."""
+    return thrown if thrown.rpartition(".")[2][:1].isupper() else "Throwable"
 
 
 def _guards(nodes: list[SgNode]) -> Iterator[str]:

@@ -20,13 +20,23 @@ TESTS = frozenset(
 _SETUP = frozenset({"Before", "BeforeEach", "BeforeAll", "BeforeClass", "BeforeMethod", "BeforeTest", "BeforeSuite"})
 SETUP_OR_TEARDOWN = _SETUP | {one.replace("Before", "After") for one in _SETUP}
 _MAY_SKIP = re.compile(r"[aA]ssum|abort\(|SkipException|Aborted")
-_GIVES = re.compile(r"@(?:\w+\.)*(?:DataProvider|Parameters)\b")
 _SCOPES = TYPES | {"enum_constant", "enum_entry"}
 _TYPES_OF_PARAMETERS = frozenset(
     {"type_identifier", "scoped_type_identifier", "generic_type", "array_type", "integral_type", "floating_point_type"}
     | {"boolean_type", "user_type", "nullable_type", "function_type", "parenthesized_type"}
 )
 _STATEFUL = frozenset({"field_declaration", "property_declaration", "constant_declaration"})
+
+
+class Method(msgspec.Struct, frozen=True, eq=False):
+    node: SgNode
+    name: str
+    marks: list[Annotation]
+
+    @property
+    def is_marked(self) -> bool:
+        """As a test."""
+        return any(mark.name in TESTS for mark in self.marks)
 
 
 class Scope(msgspec.Struct, eq=False):
@@ -37,10 +47,8 @@ class Scope(msgspec.Struct, eq=False):
     outer: "Scope | None" = None
     marks: list[Annotation] = []
     """Annotations that may keep its tests from being run."""
-    functions: list[SgNode] = []
-    by_name: dict[str, list[SgNode]] = {}
-    givers: list[SgNode] = []
-    """Functions that say they give cases to tests."""
+    functions: list[Method] = []
+    by_name: dict[str, list[Method]] = {}
     fields: list[SgNode] = []
     setups: list[SgNode] = []
     """Those that may skip."""
@@ -92,7 +100,7 @@ def scopes(root: SgNode) -> list[Scope]:
 def _entered(node: SgNode, kind: str, scope: Scope) -> Scope:
     if kind == "companion_object" and scope.node.kind() in TYPES:
         """Its functions are called as those of its class."""
-        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name, givers=scope.givers)
+        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name)
     return Scope(name_of(node), node, scope, [one for one in annotations(node) if running.decides(one)])
 
 
@@ -115,14 +123,12 @@ def _declared(field: SgNode) -> str:
 
 
 def _add_function(node: SgNode, scope: Scope) -> None:
-    scope.functions.append(node)
-    scope.by_name.setdefault(name_of(node), []).append(node)
-    if _GIVES.search(node.text()):
-        scope.givers.append(node)
-    if "constructor" not in node.kind() and _MAY_SKIP.search(node.text()):
-        marks = {one.name for one in annotations(node)}
-        if marks & _SETUP or name_of(node) in {"setUp", "setup"}:
-            scope.setups.append(node)
+    one = Method(node, name_of(node), annotations(node))
+    scope.functions.append(one)
+    scope.by_name.setdefault(one.name, []).append(one)
+    prepares = one.name in {"setUp", "setup"} or any(mark.name in _SETUP for mark in one.marks)
+    if prepares and _MAY_SKIP.search(node.text()):
+        scope.setups.append(node)
 
 
 def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
@@ -130,16 +136,25 @@ def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
         if scope.outer and scope.outer.functions is scope.functions:
             continue
         path = scope.path
-        for node in scope.functions:
-            short = name_of(node) or "constructor"
-            of = next((flat(one) for one in node.children() if one.kind() == "receiver_type"), None)
-            name = f"{of}.{short}" if of else short
-            if len(scope.by_name.get(name_of(node), ())) > 1:
-                name += f"({_parameter_types(node)})"
-            marks = annotations(node)
-            is_test = _is_test(node, marks, scope, imports)
-            decided = tuple(_decided_by(scope, marks, short)) if is_test else ()
-            yield Member(f"{path}.{name}" if path else name, node, is_test, decided, scope)
+        is_collected, is_of_junit_3 = _is_collected(scope, imports), _is_of_junit_3(scope, imports)
+        for one in scope.functions:
+            is_test = is_collected if one.is_marked else is_of_junit_3 and one.name.startswith("test")
+            is_test = is_test and _may_run(one)
+            decided = tuple(_decided_by(scope, one)) if is_test else ()
+            name = _name(one, scope)
+            yield Member(f"{path}.{name}" if path else name, one.node, is_test, decided, scope)
+
+
+def _name(one: Method, scope: Scope) -> str:
+    """With what it extends, and with the types that tell it from others of its name."""
+    of = next((flat(child) for child in one.node.children() if child.kind() == "receiver_type"), None)
+    name = f"{of}.{one.name}" if of else one.name or "constructor"
+    return f"{name}({_parameter_types(one.node)})" if len(scope.by_name[one.name]) > 1 else name
+
+
+def _may_run(one: Method) -> bool:
+    kept_back = modifiers(one.node) & {"private", "static", "abstract"}
+    return not kept_back and (one.is_marked or not _parameter_types(one.node))
 
 
 def in_order(declared: Iterable[Member]) -> tuple[Member, ...]:
@@ -147,9 +162,9 @@ def in_order(declared: Iterable[Member]) -> tuple[Member, ...]:
     return tuple(sorted(declared, key=lambda one: one.node.range().start.index))
 
 
-def _decided_by(scope: Scope, marks: list[Annotation], name: str) -> Iterator[str]:
+def _decided_by(scope: Scope, one: Method) -> Iterator[str]:
     """What else says whether a test is run, and with what."""
-    named = cases.sources(marks, name) | set(_conditions(marks))
+    named = cases.sources(one.marks, one.name) | set(_conditions(one.marks))
     for around in scope.around():
         yield from (mark.text for mark in around.marks)
         yield from (setup.text() for setup in around.setups)
@@ -164,8 +179,9 @@ def _conditions(marks: list[Annotation]) -> Iterator[str]:
 
 def providers(scope: Scope, named: set[str]) -> list[SgNode]:
     """Functions that are named, and those that give cases to the whole class."""
-    found = [function for name in sorted(named) for function in scope.by_name.get(name, ())]
-    return found + [one for one in scope.givers if any(_gives(mark, named) for mark in annotations(one))]
+    found = [one for name in sorted(named) for one in scope.by_name.get(name, ()) if not one.is_marked]
+    found += [one for one in scope.functions if any(_gives(mark, named) for mark in one.marks)]
+    return [one.node for one in found]
 
 
 def _gives(mark: Annotation, named: set[str]) -> bool:
@@ -187,17 +203,6 @@ def _parameter_types(node: SgNode) -> str:
         if typed:
             types.append(flat(typed))
     return ", ".join(types)
-
-
-def _is_test(node: SgNode, marks: list[Annotation], scope: Scope, imports: str) -> bool:
-    said = modifiers(node)
-    if any(mark.name in TESTS for mark in marks):
-        return not said & {"private", "abstract"} and ("static" not in said) and _is_collected(scope, imports)
-    if not name_of(node).startswith("test") or node.kind() not in {"method_declaration", "function_declaration"}:
-        return False
-    return (
-        _is_of_junit_3(scope, imports) and not _parameter_types(node) and not said & {"private", "static", "abstract"}
-    )
 
 
 def _is_collected(scope: Scope, imports: str) -> bool:

@@ -41,7 +41,7 @@ def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str
     around = list(scope.around()) if scope else []
     walked = walk(body, lambda called: next((found for each in around if (found := helped(each, called))), ()))
     ways = [(walked.running, walked.reason)]
-    helpers = [one for each in around for one in each.functions]
+    helpers = [one.node for each in around for one in each.functions]
     ways.append(running.running([*marks, *(mark for each in around for mark in each.marks)], helpers))
     for setup in (one for each in around for one in each.setups):
         before = walk(body_of(setup) or setup)
@@ -97,7 +97,7 @@ def helped(scope: Scope, name: str, nested: int = 0) -> tuple[Assertion, ...]:
         return ()
     if name not in scope.asserting:
         scope.asserting[name] = ()
-        bodies = [body for one in scope.by_name[name] if (body := body_of(one))]
+        bodies = [body for one in scope.by_name[name] if (body := body_of(one.node))]
         walks = [walk(body, lambda called: helped(scope, called, nested + 1)) for body in bodies]
         scope.asserting[name] = tuple(one for walked in walks for one in walked.assertions)[:_MOST_HELPED]
     return scope.asserting[name]

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Iterable
 
-import msgspec
 from ast_grep_py import SgNode
 
-from untilproven.guard.facts import Assertion, Running, Strength
+from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.languages.java import words
 from untilproven.guard.languages.java.annotated import modifiers
 from untilproven.guard.languages.java.assertions import asserted, text_of
 from untilproven.guard.languages.java.conditions import claims, constant, stated
+from untilproven.guard.languages.java.course import Place, Walked
 from untilproven.guard.languages.java.flow import ASSUMES, JUMPS, assumption, branches, ends, settled, thrown_by
 from untilproven.guard.languages.java.handling import handler_of, swallows
 from untilproven.guard.languages.java.syntax import (
@@ -39,65 +39,11 @@ _EMPTY = re.compile(
 _NEVER_AWAITED = frozenset({"runAsync", "supplyAsync"})
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where in a test something stands."""
-
-    live: bool = True
-    """It is reached, and its failure would be seen."""
-    own: bool = True
-    """A return here ends the test."""
-    under: str = ""
-    """The condition it depends on."""
-
-
-class Walked(msgspec.Struct):
-    assertions: list[Assertion] = []
-    unreached: int = 0
-    running: Running = Running.ALWAYS
-    reason: str | None = None
-    leaves: str | None = None
-    helped: set[str] = set()
-    """Functions of the same class whose assertions are listed: once, however often they are called."""
-    _ends: list[tuple[str, int]] = []
-    """Returns, and how many assertions stood before each."""
-
-    @property
-    def seen(self) -> int:
-        return len(self.assertions) + self.unreached
-
-    def note(self, found: Iterable[Assertion], place: Place) -> None:
-        if place.live:
-            self.assertions.extend(found)
-        else:
-            self.unreached += len(tuple(found))
-
-    def skip(self, place: Place, reason: str, *, certain: bool = True) -> None:
-        """An assertion that came before was made all the same."""
-        if not place.live or not place.own:
-            return
-        never = certain and not place.under and not self.assertions
-        running = Running.NEVER if never else Running.SOMETIMES
-        if running < self.running:
-            self.running, self.reason = running, place.under or reason
-
-    def end(self, place: Place, text: str) -> None:
-        in_catch = place.under.startswith("catch")
-        if in_catch and not words.HIDES.search(place.under):
-            """An error of a particular kind decides whether the rest makes sense."""
-            return
-        if place.live and place.own:
-            under = place.under if in_catch else f"if ({place.under})"
-            self._ends.append((f"{under} {text}" if place.under else text, self.seen))
-
-    def close(self) -> None:
-        early = next((text for text, before in self._ends if before < self.seen), None)
-        self.leaves = self.leaves or early
-
-
 Steps = Iterable[tuple[SgNode, Place]]
+Helpers = Callable[[str], tuple[Assertion, ...]]
 
 
-def walk(body: SgNode, helpers: Callable[[str], tuple[Assertion, ...]] = lambda _: ()) -> Walked:
+def walk(body: SgNode, helpers: Helpers = lambda _: ()) -> Walked:
     """`helpers` knows what functions of the same class assert, by name."""
     walked, text = Walked(), body.text()
     stack = [(body, Place())]
@@ -138,7 +84,7 @@ def _inside(node: SgNode, kind: str, place: Place, text: str) -> Place:
     return Place(place.live, own=False) if kind in {"class_body", "method_declaration"} else place
 
 
-def _called(call: Call, place: Place, walked: Walked, helpers: Callable[[str], tuple[Assertion, ...]]) -> Steps:
+def _called(call: Call, place: Place, walked: Walked, helpers: Helpers) -> Steps:
     """What of a call is still to be walked through."""
     if words.EXITS.fullmatch(flat(call.node)):
         if place.live:
@@ -151,22 +97,32 @@ def _called(call: Call, place: Place, walked: Walked, helpers: Callable[[str], t
         elif holds is not True:
             walked.skip(place, reason, certain=holds is False)
         return [(part, place) for part in call.parts]
-    if call.name in _NEVER_AWAITED and call.node.parent() and _is_dropped(call.node):
+    if _is_for_nothing(call):
         place = Place(False, own=False)
-    is_own = (call.receiver is None or call.receiver.text() == "this") and call.name not in words.KNOWN
-    helped = helpers(call.name) if is_own else ()
-    if helped and call.name not in walked.helped:
-        walked.helped.add(call.name)
-        walked.note(helped, place)
+    helped = _helped(call, place, walked, helpers)
     if found := asserted(call):
         walked.note(found.assertions, place)
         return [(part, place) for part in found.inside]
-    is_error = call.name == "error" and call.receiver is None and bool(place.under)
-    if helped or is_error:
+    if helped or (call.name == "error" and call.receiver is None and bool(place.under)):
         walked.note([stated(Claim(flat(call.node), Strength.PARTLY), call.node)], place)
-    if call.name in {"forEach", "onEach"} and call.receiver and _EMPTY.fullmatch(flat(call.receiver)):
-        place = Place(False, own=False)
     return [(part, place) for part in code_in(call.node)]
+
+
+def _is_for_nothing(call: Call) -> bool:
+    """What it is handed is never run, or nobody waits for it."""
+    if call.name in {"forEach", "onEach"} and call.receiver:
+        return _EMPTY.fullmatch(flat(call.receiver)) is not None
+    return call.name in _NEVER_AWAITED and _is_dropped(call.node)
+
+
+def _helped(call: Call, place: Place, walked: Walked, helpers: Helpers) -> bool:
+    """Whether a function of the same class asserts; if it is the first call of it, what."""
+    is_own = (call.receiver is None or call.receiver.text() == "this") and call.name not in words.KNOWN
+    found = helpers(call.name) if is_own else ()
+    if found and call.name not in walked.helped:
+        walked.helped.add(call.name)
+        walked.note(found, place)
+    return bool(found)
 
 
 def _is_checked(place: Place) -> bool:

@@ -31,7 +31,8 @@ def declarations(survey: Survey, root: SgNode) -> tuple[Declaration, ...]:
             stack.pop()
         above = stack[-1] if stack else None
         if opening is not None:
-            name = f"{above.name} > {opening.name}" if above is not None and above.is_opening else opening.name
+            holder = next((one for one in reversed(stack) if one.is_opening), None)
+            name = f"{holder.name} > {opening.name}" if holder is not None else opening.name
             around = above.marks if above is not None else marks.of_file
             if opening.is_suite:
                 around = (*around, *marks.of_suite(opening))

@@ -1,7 +1,7 @@
 """What a test really asserts: what is reached, and what is only written."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -31,6 +31,10 @@ from untilproven.guard.languages.syntax import flat_text, line_of
 _LEAVING = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 
 
+_LEAVES = frozenset(
+    {"comment", "string", "number", "regex", "true", "false", "null", "undefined", "this", "property_identifier"}
+    | {"type_annotation", "type_arguments", "jsx_text", "shorthand_property_identifier_pattern"}
+)
 _TYPES = ("expectTypeOf", "assertType", "expectType")
 """What is checked without being run."""
 
@@ -49,6 +53,9 @@ class _Step(NamedTuple):
     """In how many callbacks it stands."""
     place: str = "value"
     """`statement`, `awaited` (or returned), or a value that something else uses."""
+
+    def because(self, cause: str, holds: bool) -> "_Step":
+        return self._replace(cause=cause) if holds else self
 
 
 class _Gathering:
@@ -82,8 +89,9 @@ class _Gathering:
             leaves = self.early[1]
         return Evidence(assertions, len(self.lost), leaves)
 
-    def push(self, step: _Step, nodes: list[SgNode], **changed: object) -> None:
-        self.stack.extend(step._replace(node=node, **{"place": "value", **changed}) for node in reversed(nodes))  # type: ignore[arg-type]
+    def push(self, step: _Step, nodes: Sequence[SgNode], *, place: str = "value") -> None:
+        """What comes below, under the same conditions."""
+        self.stack.extend(_Step(node, step.cause, step.depth, place) for node in reversed(nodes))
 
     def visit(self, step: _Step) -> None:
         kind = step.node.kind()
@@ -97,13 +105,13 @@ class _Gathering:
             self.push(step, step.node.named_children(), place="awaited")
         elif kind in {"parenthesized_expression", "sequence_expression"}:
             self.push(step, step.node.named_children(), place=step.place)
-        elif kind != "comment":
+        elif kind not in _LEAVES:
             self.push(step, step.node.named_children())
 
     def visit_loop(self, step: _Step) -> None:
         right = step.node.field("right")
         is_empty = right is not None and right.text() == "[]"
-        self.push(step, step.node.named_children(), cause="never" if is_empty else step.cause, place="statement")
+        self.push(step.because("never", is_empty), step.node.named_children(), place="statement")
 
     def visit_two(self, step: _Step) -> None:
         """`condition && expect(...)`."""
@@ -111,7 +119,7 @@ class _Gathering:
         if left is None or right is None or sign is None:
             return
         never = (sign.text(), truth(left)) in {("&&", False), ("||", True)}
-        self.push(step, [right], cause="never" if never else step.cause, place=step.place)
+        self.push(step.because("never", never), [right], place=step.place)
         self.push(step, [left])
 
     def visit_name(self, step: _Step) -> None:
@@ -143,9 +151,9 @@ class _Gathering:
         if condition is not None and then is not None and step.cause is None:
             self.look_at_branch(step, condition, then)
         if otherwise is not None:
-            self.push(step, otherwise.named_children(), cause="never" if holds else step.cause, place="statement")
+            self.push(step.because("never", holds is True), otherwise.named_children(), place="statement")
         if then is not None:
-            self.push(step, [then], cause="never" if holds is False else step.cause, place="statement")
+            self.push(step.because("never", holds is False), [then], place="statement")
         if condition is not None:
             self.push(step, [condition])
 
@@ -175,7 +183,7 @@ class _Gathering:
         if handler is not None and (inside := handler.field("body")):
             self.push(step, [inside])
         if body is not None:
-            self.push(step, [body], cause="caught" if caught else step.cause)
+            self.push(step.because("caught", caught), [body])
 
     def visit_function(self, step: _Step) -> None:
         node, cause = step.node, step.cause
@@ -193,7 +201,7 @@ class _Gathering:
 
     def visit_chain(self, step: _Step) -> None:
         links = chain(step.node)
-        if not links or (step.node.kind() == "call_expression" and opening(step.node) is not None):
+        if not links or (step.node.kind() == "call_expression" and opening(step.node, links) is not None):
             return
         silenced = next((at for at, link in enumerate(links) if is_swallowing(link)), 0)
         cause = step.cause or ("caught" if silenced else None)
@@ -205,14 +213,15 @@ class _Gathering:
         self.keep(step._replace(cause=cause), found)
         if cause is None and self.is_left_behind(step, links):
             cause = "not awaited"
-        if cause is None and EXIT.match(step.node.text()):
+        if cause is None and links[0].name in {"process", "Deno"} and EXIT.match(step.node.text()):
             self.exits = self.exits or written(step.node)
+        lost = step._replace(cause=cause)
         for at in range(len(links) - 1, -1, -1):
             if args := links[at].args:
-                self.push(step, list(args), cause=cause if at < silenced or not silenced else step.cause)
+                self.push(step if silenced and at >= silenced else lost, args)
         start = head(links)
         if start.kind() not in {"identifier", "this", "call_expression", "member_expression"}:
-            self.push(step, [start], cause=cause)
+            self.push(lost, [start])
 
     def is_left_behind(self, step: _Step, links: list[Link]) -> bool:
         """Whether a test is over before what is in `.then(...)` happens."""

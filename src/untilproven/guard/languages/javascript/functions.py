@@ -38,6 +38,7 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = frozenset({"null", "undefined", "void 0", "[]", "{}", '""', "``", "new Map()", "new Set()"})
+_LONGEST_NOTHING = len("new Map()") + 3
 _EQUALITY = re.compile(r"(?:.*\.)?(?:\w*[eE]quals?(?:To)?|isEqual\w*|areEqual\w*|eq|deepEqual|isSame\w*)")
 _EMPTY_BY_NAME = re.compile(
     r"constructor$|[nN]oop|[nN]othing|[eE]mpty|[dD]ummy|[fF]ake|[mM]ock|[sS]tub|[dD]efault|[nN]ull|(?:^|[.>]\s*)on[A-Z]\w*$"
@@ -49,7 +50,6 @@ def function(declaration: Declaration) -> Function:
     node = declaration.node
     own = list(_own(node))
     calls = [(one, chain(one)) for one in own if one.kind() == "call_expression"]
-    returned = list(_returned(node))
     return Function(
         guards=tuple(dict.fromkeys(_guards(own, calls))),
         raises=tuple(_raises(own)),
@@ -57,7 +57,7 @@ def function(declaration: Declaration) -> Function:
         stub=_stub(declaration),
         answers=answers(node, own),
         asks_if_tested=tuple(dict.fromkeys(said for one in own if (said := _asked(one)))),
-        returns_nothing=sum(written(value) in _EMPTY for value in returned),
+        returns_nothing=sum(_is_nothing(value) for value in _returned(node)),
         always_equal=_is_always_equal(declaration),
     )
 
@@ -84,6 +84,10 @@ def _returned(function: SgNode) -> Iterator[SgNode]:
     for node in walk(body, into_functions=False) if body is not None else ():
         if node.kind() == "return_statement" and (value := expression_of(node)) is not None:
             yield bare(value)
+
+
+def _is_nothing(value: SgNode) -> bool:
+    return len(value.text()) <= _LONGEST_NOTHING and written(value) in _EMPTY
 
 
 def _guards(own: list[SgNode], calls: list[tuple[SgNode, list[Link]]]) -> Iterator[str]:
@@ -167,21 +171,27 @@ def _is_refusal(link: Link) -> bool:
 
 
 def _raises(own: list[SgNode]) -> Iterator[str]:
+    made = {
+        name.text(): value
+        for node in own
+        if node.kind() == "variable_declarator" and (name := node.field("name")) and (value := node.field("value"))
+    }
     caught = {name.text() for node in own if node.kind() == "catch_clause" and (name := node.field("parameter"))}
     for node in own:
         kind = node.kind()
         if kind == "throw_statement":
             value = next((child for child in node.named_children() if child.kind() != "comment"), None)
-            if value is not None and value.text() not in caught:
-                yield _error_name(value)
+            if value is not None and value.text() not in caught and (said := _error_name(value, made)):
+                yield said
         elif kind == "new_expression" and _is_handed_on(node):
-            yield _error_name(node)
+            yield _error_name(node, made) or ""
 
 
-def _error_name(value: SgNode) -> str:
-    value = bare(value)
+def _error_name(value: SgNode, made: dict[str, SgNode]) -> str | None:
+    """What makes it; None for an error that was made elsewhere."""
+    value = bare(made.get(value.text(), value))
     named = value.field("constructor") or value.field("function")
-    return written(named) if named is not None else written(value)
+    return written(named) if named is not None else None
 
 
 def _is_handed_on(made: SgNode) -> bool:

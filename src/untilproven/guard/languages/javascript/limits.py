@@ -1,23 +1,17 @@
 """How often a test is tried again, and how long it may take."""
 
+import re
 from functools import lru_cache
 
-from ast_grep_py import Config, SgNode, SgRoot
+from ast_grep_py import SgNode, SgRoot
 
 from untilproven.guard.languages.javascript.nodes import arguments, chain, number_of
 from untilproven.guard.languages.javascript.openings import Opening, value_at
-from untilproven.guard.languages.javascript.survey import survey
+from untilproven.guard.languages.javascript.survey import FILES, survey
 
-_SAYING: Config = {
-    "rule": {
-        "kind": "call_expression",
-        "has": {
-            "field": "function",
-            "regex": r"^(?:this\.(?:timeout|retries)|(?:jest|test|vi)\.(?:setTimeout|retryTimes|setConfig)|t\.timeout"
-            r"|test\.describe\.configure)$",
-        },
-    }
-}
+_SAYING = re.compile(
+    r"this\.(?:timeout|retries)|(?:jest|test|vi)\.(?:setTimeout|retryTimes|setConfig)|t\.timeout|test\.describe\.configure"
+)
 _MILLISECONDS = 1000
 
 
@@ -52,13 +46,16 @@ def _said(opening: Opening, around: tuple[Opening, ...], keys: tuple[str, ...], 
     return None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def _spoken(root: SgRoot) -> tuple[tuple[int | None, SgNode], ...]:
     """The calls that say so, each with the start of the test or suite that it stands in."""
     top = root.root()
     everything = survey(top)
     found = []
-    for call in top.find_all(_SAYING):
+    for call in everything.calls:
+        callee = call.field("function")
+        if callee is None or not _SAYING.fullmatch(callee.text()):
+            continue
         holders = everything.around(call)
         found.append((holders[-1].start if holders else None, call))
     return tuple(found)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from ast_grep_py import SgNode
 
-from untilproven.guard.languages.javascript.nodes import chain
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, chain
 from untilproven.guard.languages.javascript.openings import Opening
 from untilproven.guard.languages.javascript.replacing import replaced
 from untilproven.guard.languages.javascript.running import end_of, said_by_file, said_by_suite
-from untilproven.guard.languages.javascript.survey import Survey, tables
+from untilproven.guard.languages.javascript.survey import Survey, tables, uncalled
 
 _PLAIN = frozenset({"describe", "context", "suite", "test.describe", "it", "test", "specify"})
 _SKIPPING = ("skip(", "fixme(", "pending(", "todo(")
@@ -77,6 +77,8 @@ def _upwards(node: SgNode) -> Iterator[str]:
             yield first.text() if first is not None else ""
         elif kind == "for_in_statement" and (right := above.field("right")):
             yield from _rows(right)
+        elif kind in FUNCTIONS and (name := uncalled(above)) is not None:
+            yield name
         elif kind == "call_expression":
             receiver = _loop(above)
             if receiver is None:

@@ -5,6 +5,9 @@ from ast_grep_py import SgNode
 from untilproven.guard.languages.javascript.nodes import arguments, string_of, written
 
 _ANONYMOUS = "default"
+_AROUND = frozenset(
+    {"parenthesized_expression", "as_expression", "satisfies_expression", "binary_expression", "ternary_expression"}
+)
 
 
 def name_of(function: SgNode, *, in_function: bool = True) -> str | None:
@@ -17,12 +20,12 @@ def name_of(function: SgNode, *, in_function: bool = True) -> str | None:
         owner = _owner(function)
         own = written(name) if name else _ANONYMOUS
         return f"{owner}.{own}" if owner else own
-    return _by_place(function, in_function=in_function)
+    return _by_place(function, in_function=in_function) or (name.text() if name else None)
 
 
 def _by_place(function: SgNode, *, in_function: bool) -> str | None:
     node, parent = function, function.parent()
-    while parent is not None and parent.kind() in {"parenthesized_expression", "as_expression", "satisfies_expression"}:
+    while parent is not None and parent.kind() in _AROUND:
         node, parent = parent, parent.parent()
     if parent is None:
         return None

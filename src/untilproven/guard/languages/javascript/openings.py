@@ -95,9 +95,9 @@ def value_at(object_: SgNode | None, name: str) -> SgNode | None:
     return None
 
 
-def opening(call: SgNode) -> Opening | None:
-    """None if the call declares nothing."""
-    links = chain(call)
+def opening(call: SgNode, steps: list[Link] | None = None) -> Opening | None:
+    """None if the call declares nothing; `steps` is its chain, if that is known."""
+    links = steps or chain(call)
     if not links or links[-1].args is None:
         return None
     args = links[-1].args

@@ -8,7 +8,7 @@ from ast_grep_py import SgNode, SgRoot
 from untilproven.guard.languages.javascript.naming import name_of
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS, Link, chain, string_of, written
 from untilproven.guard.languages.javascript.openings import Opening
-from untilproven.guard.languages.javascript.survey import survey
+from untilproven.guard.languages.javascript.survey import FILES, survey
 
 _MODULES = frozenset({"mock", "doMock", "unstable_mockModule", "module"})
 _MOCKERS = frozenset({"jest", "vi", "vitest", "sinon", "sandbox", "mock", "td", "t", "test", "jasmine", "bun", "stub"})
@@ -28,7 +28,7 @@ def mocks(opening: Opening) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def replaced(root: SgRoot) -> tuple[tuple[tuple[int, int], int, str], ...]:
     """The range that each holds for, where it stands, and what it replaces."""
     top = root.root()

@@ -21,7 +21,7 @@ from untilproven.guard.languages.javascript.nodes import (
     written,
 )
 from untilproven.guard.languages.javascript.openings import Opening, opening
-from untilproven.guard.languages.javascript.survey import certain, survey
+from untilproven.guard.languages.javascript.survey import FILES, certain, survey, uncalled
 
 _NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
 _SKIPPING = frozenset({"skip", "todo", "fixme", "fail", "pending"})
@@ -105,6 +105,8 @@ def _above(node: SgNode) -> Iterator[Mark]:
             end = end_of(above)
             if end is not None and end[0] < node.range().start.index:
                 yield Mark(Running.NEVER, f"behind {end[1]}")
+        elif kind in FUNCTIONS and (name := uncalled(above)) is not None:
+            yield Mark(Running.NEVER, f"{name} is never called")
         node = above
 
 
@@ -125,7 +127,7 @@ def said_by_suite(suite: Opening) -> tuple[Mark, ...]:
     return (*_on(suite), *_among(statements(suite.function.field("body"))))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def said_by_file(root: SgRoot) -> tuple[Mark, ...]:
     return tuple(_among(statements(root.root())))
 

@@ -1,6 +1,7 @@
 """What the names in a test are known to be."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -20,7 +21,7 @@ from untilproven.guard.languages.javascript.nodes import (
     written,
 )
 from untilproven.guard.languages.javascript.openings import Opening
-from untilproven.guard.languages.javascript.survey import survey
+from untilproven.guard.languages.javascript.survey import FILES, survey
 
 _ANSWERING = (
     "^(?:mockReturnValue|mockResolvedValue|mockReturnValueOnce|mockResolvedValueOnce|returns|resolves|fn|fake)$"
@@ -37,15 +38,6 @@ _RULE: Config = {
     }
 }
 _ASSERTING = re.compile(r"\b(?:expect|assert|should|fail)\b|\bassert[A-Z]|\bt\.\w+\(")
-_WRAPPING: Config = {
-    "rule": {
-        "kind": "variable_declarator",
-        "all": [
-            {"has": {"field": "name", "kind": "identifier"}},
-            {"has": {"field": "value", "kind": "call_expression"}},
-        ],
-    }
-}
 _MAKERS = re.compile(r"(?:jest|vi|sinon|sandbox|mock|t\.mock|td)\.")
 
 
@@ -65,98 +57,102 @@ class Scope(msgspec.Struct, frozen=True):
 def scope_of(test: Opening, function: SgNode) -> Scope:
     fixed: set[str] = set()
     rigged: dict[str, frozenset[str]] = {}
-    for start, name, answer in _certain(test.node.get_root()):
+    for start, name, answer in _names(test.node.get_root()).certain:
         if not test.start <= start <= test.end:
             continue
         if answer is None:
             fixed.add(name)
         else:
             rigged[name] = rigged.get(name, frozenset()) | {answer}
+    names = _names(test.node.get_root())
     givers = {"t", *parameters(function)[:1]}
-    givers |= {name for name, source in _wrapped(test.node.get_root()) if source in givers}
-    own = frozenset(name for start, name in _functions(test.node.get_root()) if test.start <= start <= test.end)
-    return Scope(frozenset(givers), frozenset(fixed), rigged, _helpers(test.node.get_root()), own)
+    givers |= {name for name, source in names.wrapped if source in givers}
+    own = frozenset(name for start, name in names.functions if test.start <= start <= test.end)
+    return Scope(frozenset(givers), frozenset(fixed), rigged, names.helpers, own)
 
 
-@lru_cache(maxsize=16)
-def _wrapped(root: SgRoot) -> tuple[tuple[str, str], ...]:
+class _Names(msgspec.Struct, frozen=True, eq=False):
+    """Of a file."""
+
+    certain: tuple[tuple[int, str, str | None], ...]
+    """Where, the name, and the answer if it is a function that was told one; else it is bound to a literal."""
+    wrapped: tuple[tuple[str, str], ...]
     """Names bound to what a call makes of another name: `const plan = tspl(t, { plan: 1 })`."""
-    found = []
-    for binding in root.root().find_all(_WRAPPING):
-        name, value = binding.field("name"), binding.field("value")
-        args = arguments(value) if value is not None else ()
-        if name is not None and args and args[0].kind() == "identifier":
-            found.append((name.text(), args[0].text()))
-    return tuple(found)
+    functions: tuple[tuple[int, str], ...]
+    """In tests: where, and the name."""
+    helpers: frozenset[str]
 
 
-@lru_cache(maxsize=16)
-def _functions(root: SgRoot) -> tuple[tuple[int, str], ...]:
-    """Where each function of the file begins, and its name."""
-    return tuple(
-        (function.range().start.index, name)
-        for function in survey(root.root()).functions
-        if (name := name_of(function)) is not None
-    )
-
-
-@lru_cache(maxsize=16)
-def _helpers(root: SgRoot) -> frozenset[str]:
-    """Those in a test are looked into where they stand."""
-    everything = survey(root.root())
-    return frozenset(
-        name.rpartition(".")[2]
-        for function in everything.functions
-        if (name := name_of(function)) is not None
-        and _ASSERTING.search(function.text())
-        and all(one.is_suite for one in everything.around(function))
-    )
-
-
-@lru_cache(maxsize=16)
-def _certain(root: SgRoot) -> tuple[tuple[int, str, str | None], ...]:
-    """Of a file: where, the name, and the answer if it is a function that was told one."""
-    found: list[tuple[int, str, str | None]] = []
+@lru_cache(maxsize=FILES)
+def _names(root: SgRoot) -> _Names:
+    certain: list[tuple[int, str, str | None]] = []
+    wrapped: list[tuple[str, str]] = []
     for node in root.root().find_all(_RULE):
         start = node.range().start.index
-        if node.kind() == "variable_declarator":
-            if (name := _fixed(node)) is not None:
-                found.append((start, name, None))
-        elif (told := _told(node)) is not None:
-            found.append((start, *told))
-    return tuple(found)
+        if node.kind() != "variable_declarator":
+            certain.extend((start, name, answer) for name, answer in _told(node))
+            continue
+        name, value = node.field("name"), node.field("value")
+        if name is None or value is None or name.kind() != "identifier":
+            continue
+        if value.kind() == "call_expression":
+            wrapped.extend(
+                (name.text(), given.text()) for given in arguments(value)[:1] if given.kind() == "identifier"
+            )
+        elif _is_fixed(node, value):
+            certain.append((start, name.text(), None))
+    inner, helpers = _functions(root)
+    return _Names(tuple(certain), tuple(wrapped), inner, helpers)
 
 
-def _fixed(binding: SgNode) -> str | None:
-    """The name that is bound to a literal, once and for all."""
-    name, value, above = binding.field("name"), binding.field("value"), binding.parent()
-    if name is None or value is None or above is None or name.kind() != "identifier":
-        return None
-    is_fixed = bare(value).kind() not in {"array", "object"} and is_constant(value) and above.text().startswith("const")
-    return name.text() if is_fixed else None
+def _functions(root: SgRoot) -> tuple[tuple[tuple[int, str], ...], frozenset[str]]:
+    """Those in tests, which are looked into where they stand, and the names of others that assert something."""
+    everything = survey(root.root())
+    tests = [(one.start, one.end) for one in everything.openings if not one.is_suite]
+    inner: list[tuple[int, str]] = []
+    helpers: set[str] = set()
+    at = 0
+    for function in everything.functions:
+        start = function.range().start.index
+        while at < len(tests) and tests[at][1] < start:
+            at += 1
+        name = name_of(function)
+        if name is None:
+            continue
+        if at < len(tests) and tests[at][0] <= start:
+            inner.append((start, name))
+        elif _ASSERTING.search(function.text()):
+            helpers.add(name.rpartition(".")[2])
+    return tuple(inner), frozenset(helpers)
 
 
-def _told(call: SgNode) -> tuple[str, str] | None:
+def _is_fixed(binding: SgNode, value: SgNode) -> bool:
+    """Whether a name is bound to a literal, once and for all."""
+    above = binding.parent()
+    if above is None or bare(value).kind() in {"array", "object"} or not is_constant(value):
+        return False
+    return above.text().startswith("const")
+
+
+def _told(call: SgNode) -> Iterator[tuple[str, str]]:
     """The function that is replaced, and its answer."""
     links = chain(call)
     last = links[-1]
     if not last.args:
-        return None
+        return
     answer = bare(last.args[0])
     if last.name in {"fn", "fake"}:
         if answer.kind() not in FUNCTIONS or not _MAKERS.match(last.node.text()):
-            return None
+            return
         inside = statements(answer.field("body"))
         returned = inside[0] if len(inside) == 1 else None
         if returned is not None and returned.kind() == "return_statement":
             returned = next(iter(returned.named_children()), None)
         if returned is None:
-            return None
+            return
         answer = bare(returned)
-    if not is_constant(answer):
-        return None
-    name = _name(links, call)
-    return (name, written(answer)) if name else None
+    if is_constant(answer) and (name := _name(links, call)) is not None:
+        yield name, written(answer)
 
 
 def _name(links: list[Link], call: SgNode) -> str | None:

@@ -1,5 +1,6 @@
 """A file looked through once, for everything that is asked of it later."""
 
+import re
 from functools import lru_cache
 
 import msgspec
@@ -8,16 +9,20 @@ from ast_grep_py import Config, Rule, SgNode, SgRoot
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS
 from untilproven.guard.languages.javascript.openings import CANDIDATES, Opening, opening
 
+FILES = 64
+"""So many are remembered: both versions of what one change touches, usually."""
+
 _REPLACING = (
     "mock|doMock|unstable_mockModule|spyOn|replaceProperty|stubGlobal|stubEnv|stub|replace|method|module|intercept"
 )
+_SETTING = "timeout|retries|retryTimes|setTimeout|setConfig|configure"
 _ENDING = "exit|abort|reallyExit|kill|extend|defineProperty|on|once"
 _CALLS: Rule = {
     "kind": "call_expression",
     "has": {
         "field": "function",
         "kind": "member_expression",
-        "has": {"field": "property", "regex": f"^(?:{_REPLACING}|{_ENDING})$"},
+        "has": {"field": "property", "regex": f"^(?:{_REPLACING}|{_SETTING}|{_ENDING})$"},
     },
 }
 _NAMED_CALLS: Rule = {
@@ -64,7 +69,7 @@ class Survey(msgspec.Struct, frozen=True, eq=False):
     openings: tuple[Opening, ...]
     functions: tuple[SgNode, ...]
     calls: tuple[SgNode, ...]
-    """Of what replaces something, ends the process, or takes hold of the run."""
+    """Of what replaces something, sets limits, ends the process, or takes hold of the run."""
     comments: tuple[SgNode, ...]
     asking: tuple[SgNode, ...]
     """What may be about being tested."""
@@ -90,7 +95,7 @@ def survey(node: SgNode) -> Survey:
     return _survey(node.get_root())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def _survey(root: SgRoot) -> Survey:
     openings: list[Opening] = []
     functions: list[SgNode] = []
@@ -138,7 +143,7 @@ def is_at_top(node: SgNode) -> bool:
     return False
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def _certain(root: SgRoot) -> dict[str, bool]:
     known: dict[str, bool] = {}
     for binding in _survey(root).bindings:
@@ -155,7 +160,7 @@ def certain(node: SgNode) -> dict[str, bool]:
     return _certain(node.get_root())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=FILES)
 def _tables(root: SgRoot) -> dict[str, SgNode]:
     found: dict[str, SgNode] = {}
     twice: set[str] = set()
@@ -171,3 +176,20 @@ def _tables(root: SgRoot) -> dict[str, SgNode]:
 def tables(node: SgNode) -> dict[str, SgNode]:
     """Names of the file that are bound, once, to an array or an object as written."""
     return _tables(node.get_root())
+
+
+@lru_cache(maxsize=256)
+def uncalled(function: SgNode) -> str | None:
+    """The name of a function that nothing in the file, and nothing elsewhere, can call; None for any other."""
+    holder = function.parent()
+    named = function if function.kind().endswith("declaration") else holder
+    if named is None or named.kind() not in {"function_declaration", "variable_declarator"}:
+        return None
+    name = named.field("name")
+    if name is None or name.kind() != "identifier":
+        return None
+    if any(above.kind() == "export_statement" for above in named.ancestors()):
+        return None
+    kinds: list[Rule] = [{"kind": "identifier"}, {"kind": "shorthand_property_identifier"}]
+    said = function.get_root().root().find_all({"rule": {"any": kinds, "regex": f"^{re.escape(name.text())}$"}})
+    return name.text() if len(said) == 1 else None

@@ -29,7 +29,7 @@ def asked(node: SgNode) -> str | None:
         if not _TYPEOF.fullmatch(node.text()):
             return None
         return written(above) if re.search(r"[\"'](?:function|undefined)[\"']", above.text()) else None
-    if not _TELLING.fullmatch(written(node)):
+    if not _TELLING.fullmatch(node.text()):
         return None
     if above.kind() == "binary_expression" and operator(above) in _EQUALITY:
         return written(above)

@@ -1,0 +1,92 @@
+"""How things are: types, lint, coverage, size and the user's own numbers, before the work and after each iteration."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+
+from untilproven.checks.metrics.comparing import drops
+from untilproven.checks.metrics.instruments import Instrument, find_instruments
+from untilproven.checks.metrics.measuring import Measured, as_baseline, measure
+from untilproven.contract import Room
+from untilproven.guard.judging import weigh
+from untilproven.model import events
+from untilproven.runtime.judging import recorded
+from untilproven.store import clock
+from untilproven.store.journal import scan
+
+if TYPE_CHECKING:
+    from untilproven.runtime.driver import Driver
+
+_SECONDS = 120.0
+"""How long all of it may take."""
+
+
+def run(driver: "Driver", iteration: int) -> None:
+    if iteration == 0:
+        driver.gauges.baseline = baseline = _measured(driver, driver.cast.workspace.checking(driver.supervision()))
+        driver.record(
+            events.BaselineCaptured(baseline=as_baseline(baseline, clock.now()), measured=msgspec.to_builtins(baseline))
+        )
+        return
+    gauges = driver.gauges
+    gauges.baseline = gauges.baseline or _captured(driver)
+    gauges.now = _measured(driver, _as_configured(driver)) if _is_worth_it(driver) else None
+    found: list[events.Event] = []
+    if gauges.baseline and gauges.now:
+        signals = drops(gauges.baseline, gauges.now, sensitive=driver.course.plan.sensitive)
+        findings = [recorded(one, allowed=False) for one in weigh(signals, {}, task=driver.cast.task)]
+        found = [events.GuardFinding(iteration=iteration, finding=one, regression=UNSET) for one in findings]
+    said = msgspec.to_builtins(gauges.now) if gauges.now else {}
+    driver.record(*found, events.TreeMeasured(iteration=iteration, measured=said))
+
+
+def _is_worth_it(driver: "Driver") -> bool:
+    """Whether there is anything that may have changed for better or worse."""
+    return bool(instruments(driver) or driver.course.plan.metrics or driver.gauges.coverage)
+
+
+def _measured(driver: "Driver", room: Room) -> Measured:
+    plan = driver.course.plan
+    lap = driver.course.lap
+    checks = lap.checks if lap else driver.course.control
+    counted = [check.tests for check in checks.values() if check.tests]
+    custom = dict(one.split("=", 1) for one in plan.metrics)
+    return measure(
+        room,
+        instruments(driver),
+        custom,
+        tests=sum(tests.total or 0 for tests in counted) if counted else None,
+        coverage=driver.gauges.coverage,
+        timeout=_SECONDS,
+    )
+
+
+def instruments(driver: "Driver") -> tuple[Instrument, ...]:
+    """Those that the project used when the loop began: what an agent configures later measures nothing."""
+    if driver.gauges.instruments is None:
+        driver.gauges.instruments = find_instruments(_at_start(driver))
+    return driver.gauges.instruments
+
+
+def _at_start(driver: "Driver") -> Room:
+    workspace = driver.cast.workspace
+    return workspace.checking(driver.supervision(), tuple(workspace.since_start()))
+
+
+def _as_configured(driver: "Driver") -> Room:
+    """The agent's work, with dependencies, tests' and tools' configuration as they were."""
+    from untilproven.checks.protected import kinds_of  # noqa: PLC0415  see the driver
+
+    workspace = driver.cast.workspace
+    kinds = kinds_of(workspace.since_start())
+    held = tuple(path for path, kind in kinds.items() if kind in {"configuration", "dependencies", "cache", "mixed"})
+    return workspace.checking(driver.supervision(), held)
+
+
+def _captured(driver: "Driver") -> Measured | None:
+    """The baseline, for whoever has taken the loop over."""
+    for found in scan(driver.writer.loop.journal, driver.writer.loop.loop_id):
+        if isinstance(found, events.Entry) and isinstance(found.event, events.BaselineCaptured):
+            return msgspec.convert(found.event.measured, Measured)
+    return None
