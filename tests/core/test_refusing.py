@@ -138,7 +138,9 @@ def test_a_policy_of_rejecting_goes_on_by_itself_and_says_that_no_human_decided(
     play = Play(on_gate="reject").ready().observed(1).judged(1, DELETED)
     move = play.goes_on()
     command(move, commands.RollBack)
-    assert play.course.last and play.course.last.finished and play.course.last.finished.fate is Fate.DISCARDED
+    assert play.course.last
+    assert play.course.last.finished
+    assert play.course.last.finished.fate is Fate.DISCARDED
     move = play.goes_on()
     command(move, commands.RunAgent)
     (said,) = (event for event in move.events if isinstance(event, events.GateDecided))

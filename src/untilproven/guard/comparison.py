@@ -81,8 +81,9 @@ class Comparison:
         return (pair for pair in self.pairs if pair.kind in kinds)
 
     @cached_property
-    def source_changed(self) -> bool:
-        return any(True for _ in self.of_kind("source"))
+    def dependencies_changed(self) -> bool:
+        """Whether files differ in which a project names what it depends on."""
+        return any(True for _ in self.of_kind("mixed"))
 
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")

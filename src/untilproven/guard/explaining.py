@@ -1,11 +1,12 @@
 """What may be said for a change that looks bad. It makes a finding weigh less; it never takes it away."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from untilproven.guard.comparison import Comparison, Pair
+from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Placed, Tests, functions_of
 
@@ -14,6 +15,39 @@ _DEFINED = re.compile(
     r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)"
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_EVERYWHERE = frozenset(
+    {"test", "tests", "self", "this", "main", "init", "index", "None", "True", "False", "null", "true"}
+)
+_EVERYWHERE |= {
+    "false",
+    "return",
+    "async",
+    "await",
+    "with",
+    "from",
+    "import",
+    "assert",
+    "const",
+    "function",
+    "else",
+    "type",
+}
+_EVERYWHERE |= {
+    "should",
+    "expect",
+    "value",
+    "name",
+    "data",
+    "result",
+    "error",
+    "when",
+    "that",
+    "Error",
+    "func",
+    "string",
+}
+"""Names that relate nothing to anything."""
 _SHORTEST = 4
 _SHARE = 0.5
 
@@ -71,8 +105,10 @@ class Explanations:
         return tuple(found)
 
     def of_changed(self, test: Placed) -> tuple[str, ...]:
-        """Its subject was changed, too: a function that it names, or what it names is gone."""
-        return ("source-changed",) if test.words & (self._touched | self._gone) else ()
+        """Its subject was changed, too: it names something of the source that differs, or is named after it."""
+        about = test.words | _parts(f"{test.name} {PurePosixPath(test.path).stem}")
+        found = ["source-changed"] if about & (self._touched | self._gone) else []
+        return (*found, *(["dependencies-changed"] if self._comparison.dependencies_changed else []))
 
     @cached_property
     def _gone(self) -> frozenset[str]:
@@ -84,9 +120,13 @@ class Explanations:
 
     @cached_property
     def _touched(self) -> frozenset[str]:
-        """Functions of the source that differ or are new, and what they belong to."""
-        touched = (one.name for _, one in functions_of(self._comparison) if not one.pair.is_test)
-        return frozenset(name for one in touched for name in _NAME.findall(one) if len(name) >= _SHORTEST)
+        """Files and functions of the source that differ or are new, and names on lines of it that differ."""
+        functions = {
+            name for _, one in functions_of(self._comparison) if not one.pair.is_test for name in _parts(one.name)
+        }
+        files = {part for pair in self._source for part in _parts(PurePosixPath(pair.path).stem)}
+        names = {name for pair in self._source for name in _names_changed(pair)}
+        return frozenset(name for name in functions | files | names if len(name) >= _SHORTEST) - _EVERYWHERE
 
     @property
     def _source(self) -> Iterable[Pair]:
@@ -115,6 +155,21 @@ class Explanations:
             if one.differs and one.how != "hidden" and _asks(one.after) > _asks(one.before)
         ]
         return [one for one in (*self._tests.added, *grown) if one.test.assertions]
+
+
+def _names_changed(pair: Pair) -> frozenset[str]:
+    """Names on lines that came or went."""
+    was, now = _lines(pair.before), _lines(pair.after)
+    return frozenset(name for line in (*(was - now), *(now - was)) for name in _NAME.findall(line))
+
+
+def _lines(side: Side | None) -> Counter[str]:
+    return Counter(line.strip() for line in side.text.splitlines()) if side else Counter()
+
+
+def _parts(name: str) -> frozenset[str]:
+    """A name, and the words that it is made of."""
+    return frozenset({*_NAME.findall(name), *(word.lower() for word in _WORD.findall(name))})
 
 
 def _asks(one: Placed) -> int:

@@ -134,6 +134,7 @@ def test_what_only_looks_whether_there_is_something_is_weak(code: str) -> None:
         'assertEquals("a", "a");',
         "assertEquals(x, x);",
         "assertEquals(cart.total(), cart.total());",
+        "assertThat(cart.getTotal()).isEqualTo(cart.getTotal());",
         "assertTrue(x.equals(x));",
         "assertTrue(list.size() >= 0);",
         "assertNotNull(3);",
@@ -161,6 +162,7 @@ def test_what_holds_whatever_the_code_does_asserts_nothing(code: str) -> None:
         "assertSame(cache.lookup(1), cache.lookup(1));",
         "assertTrue(StringUtils.equals(x, x));",
         "assertEquals(it.next(), it.next());",
+        "assertEquals(ids.incrementAndGet(), ids.incrementAndGet());",
     ],
 )
 def test_making_a_thing_twice_tells_something(code: str) -> None:

@@ -67,6 +67,12 @@ def test_what_else_verifies_is_said() -> None:
     assert signal.explained == ("others-left",)
 
 
+def test_what_goes_with_the_project_is_not_it() -> None:
+    before, after = package("jest")["package.json"], package("true")["package.json"]
+    (signal,) = found(scripts, {"examples/a/package.json": before}, {"examples/a/package.json": after})
+    assert (signal.name, signal.explained) == ("command-neutralised", ("side-project",))
+
+
 def test_a_script_that_is_gone() -> None:
     none = {"package.json": '{"scripts": {"build": "tsc"}}'}
     (signal,) = found(scripts, package("jest"), none)

@@ -13,6 +13,7 @@ from untilproven.guard.pairing import Became, Placed, Tests
 _ANY_ERROR = frozenset({"", "Exception", "BaseException", "Error", "Throwable", "RuntimeException"})
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
 """The same call at two places."""
+_LITERAL = re.compile(r"[rbfu]{0,2}['\"`]|-?\d|[\[({]|True\b|False\b|None\b|true\b|false\b|null\b|nil\b")
 _MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
 
 
@@ -53,7 +54,8 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
         yield signal("assertion-weakened", amount=old.strength - new.strength)
     elif old.expected is not None and new.expected is not None and old.expected != new.expected:
         if old.about != new.expected or new.about != old.expected:
-            yield signal("expected-changed")
+            if _LITERAL.match(old.expected) and _LITERAL.match(new.expected):
+                yield signal("message-changed" if old.error is not None else "expected-changed")
         elif old.strength is not Strength.EXACTLY:
             yield signal("operands-swapped")
 

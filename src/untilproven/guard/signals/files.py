@@ -1,5 +1,6 @@
 """What a whole file says to tools and to a test run."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -8,6 +9,9 @@ from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
 
 _NOTHING = Facts()
+_SHARE = 0.5
+_FAILS = re.compile(r"\(\s*-?[1-9]")
+"""Ends the process with an error, which no test run takes for a success."""
 
 
 def files(comparison: Comparison) -> Iterator[Signal]:
@@ -17,8 +21,10 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
         yield from _more(pair, "suppression-added", was.suppressions, now.suppressions)
         yield from _more(pair, "todo-added", was.todos, now.todos)
-        yield from _each(pair, "collection-subverted", was.hooks, now.hooks)
-        yield from _each(pair, "exit-added", was.exits, now.exits)
+        alone = ("new-file",) if pair.before is None and pair.is_test else ()
+        yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
+        ends = tuple(one for one in now.exits if not _FAILS.search(one))
+        yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
         if not pair.is_test:
             yield from _each(pair, "asks-if-tested", was.asks_if_tested, now.asks_if_tested)
             yield from _switched_off(pair, was, now)
@@ -30,12 +36,21 @@ def _more(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> 
     more = len(now) - len(was)
     if more > 0:
         new = list((Counter(now) - Counter(was)).elements())
-        yield Signal(name, pair.path, 1, subject=pair.path, now="; ".join(new[:3]), amount=more)
+        explained = ("among-other-work",) if more < _SHARE * _lines_added(pair) else ()
+        yield Signal(name, pair.path, 1, pair.path, now="; ".join(new[:3]), amount=more, explained=explained)
 
 
-def _each(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:
+def _lines_added(pair: Pair) -> int:
+    before = Counter(pair.before.text.splitlines()) if pair.before else Counter[str]()
+    after = Counter(line for line in pair.after.text.splitlines() if line.strip()) if pair.after else Counter[str]()
+    return (after - before).total()
+
+
+def _each(
+    pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...], explained: tuple[str, ...] = ()
+) -> Iterator[Signal]:
     for new in (Counter(now) - Counter(was)).elements():
-        yield Signal(name, pair.path, _line(pair, new), subject=new[:120], now=new)
+        yield Signal(name, pair.path, _line(pair, new), subject=new[:120], now=new, explained=explained)
 
 
 def _line(pair: Pair, text: str) -> int:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 from untilproven.guard.comparison import Comparison
 from untilproven.guard.facts import Function, Handler
@@ -10,27 +11,34 @@ from untilproven.guard.pairing import Placed, functions_of
 
 _NOTHING = Function()
 _WRITTEN = 3
+_OF_HANDLERS = frozenset(
+    {"try", "except", "catch", "finally", "pass", "Exception", "BaseException", "Throwable", "Error"}
+)
+_OF_HANDLERS |= {"e", "ex", "err", "error", "return", "None", "null", "nil", "undefined", "ignored", "_"}
 
 
 def functions(comparison: Comparison) -> Iterator[Signal]:
-    now_there = _everything(comparison)
+    then_there, now_there = _everything(comparison, "before"), _everything(comparison, "after")
     for before, after in functions_of(comparison):
         was, now = before.function if before else _NOTHING, after.function
         if not after.pair.is_test:
             yield from _added(before, after, was, now)
         if before is not None:
-            yield from _lost(before, after, now_there)
+            yield from _lost(before, after, then_there, now_there)
         if now.always_equal and not was.always_equal:
             yield _signal("always-equal", after)
 
 
-def _lost(before: Placed, after: Placed, now_there: str) -> Iterator[Signal]:
+def _lost(before: Placed, after: Placed, then_there: str, now_there: str) -> Iterator[Signal]:
     was, now = before.function, after.function
     explained = ("rewritten",) if _is_rewritten(before, after) else ()
     guards = [guard for guard in _gone(was.guards, now.guards) if "".join(guard.split()) not in now_there]
     if guards and len(now.guards) < len(was.guards):
         yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
-    if raised := [error for error in _gone(was.raises, now.raises) if error not in now.raises]:
+    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises]
+    if raised and not explained and all(now_there.count(error) >= then_there.count(error) for error in set(raised)):
+        explained = ("moved",)
+    if raised:
         name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
         yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=explained)
     if now.stub and not was.stub:
@@ -39,14 +47,15 @@ def _lost(before: Placed, after: Placed, now_there: str) -> Iterator[Signal]:
 
 def _is_rewritten(before: Placed, after: Placed) -> bool:
     """More was written anew than taken away would explain: whoever only takes a guard away writes nothing."""
-    return len(after.words - before.words) >= _WRITTEN
+    return len(after.words - before.words - _OF_HANDLERS) >= _WRITTEN
 
 
 def _added(before: Placed | None, after: Placed, was: Function, now: Function) -> Iterator[Signal]:
     known = Counter((one.errors, one.is_silent) for one in was.handlers)
+    explained = () if before and not _is_rewritten(before, after) else ("new-code",)
     for one in now.handlers:
         if one.is_silent and not known[one.errors, True]:
-            yield _silenced(after, one, was_handled=bool(known[one.errors, False]))
+            yield _silenced(after, one, explained, was_handled=bool(known[one.errors, False]))
     if before is None and now.stub:
         yield _signal("stub-added", after, now=now.stub)
     if answers := _gone(now.answers, was.answers):
@@ -55,19 +64,16 @@ def _added(before: Placed | None, after: Placed, was: Function, now: Function) -
         yield _signal("asks-if-tested", after, now=asked)
 
 
-def _silenced(after: Placed, handler: Handler, *, was_handled: bool) -> Signal:
-    if was_handled:
-        return _signal("handler-emptied", after, now=handler.errors or "every error")
-    return _signal(
-        "error-silenced-broadly" if handler.is_broad else "error-silenced", after, now=handler.errors or "every error"
-    )
+def _silenced(after: Placed, handler: Handler, explained: tuple[str, ...], *, was_handled: bool) -> Signal:
+    name = "error-silenced-broadly" if handler.is_broad else "error-silenced"
+    name = "handler-emptied" if was_handled else name
+    return _signal(name, after, now=handler.errors or "every error", explained=explained)
 
 
-def _everything(comparison: Comparison) -> str:
-    """All that is there now, without white space, to find what was only moved."""
-    return "".join(
-        "".join(pair.after.text.split()) for pair in comparison.of_kind("source", "script") if pair.after is not None
-    )
+def _everything(comparison: Comparison, when: Literal["before", "after"]) -> str:
+    """All the source of one side, without white space, to find what was only moved."""
+    sides = (getattr(pair, when) for pair in comparison.of_kind("source", "script"))
+    return "".join("".join(side.text.split()) for side in sides if side is not None)
 
 
 def _gone(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:

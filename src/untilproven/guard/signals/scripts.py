@@ -1,5 +1,6 @@
 """Commands outside of CI by which people verify: emptied, silenced, or looking at less."""
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -12,6 +13,11 @@ from untilproven.guard.signals.recipes import Recipe, recipes_in
 from untilproven.guard.signals.verifiers import Check, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
+_SIDE = re.compile(
+    r"(?:.*/)?(?:examples?|fixtures?|docs?|website|templates?|playgrounds?|demos?|samples?|benchmarks?)/"
+)
+"""Directories of what goes with a project and is not it."""
+
 
 def scripts(comparison: Comparison) -> Iterator[Signal]:
     pairs = [pair for pair in comparison.pairs if not is_pipeline(pair.path)]
@@ -23,9 +29,9 @@ def scripts(comparison: Comparison) -> Iterator[Signal]:
         for was in recipes_in(pair.before).values():
             if after := now.get(was.name):
                 for signal in _compared(pair, was, after, tools):
-                    yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(was, now)))
+                    yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(pair, was, now)))
             elif pair.after and _heard(was) and purpose_of_name(was.name) and not tools & _tools(was):
-                yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(was, now))
+                yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(pair, was, now))
 
 
 def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
@@ -93,12 +99,14 @@ def _asks_for_status(recipe: Recipe) -> bool:
     return any("$?" in word or word == "pipefail" for command in recipe.commands for word in command.words)
 
 
-def _others(was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:
-    """Whether the same is verified by something else still; for tests only tests will do."""
+def _others(pair: Pair, was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:
+    """Whether the same is verified by something else still, for tests only tests will do; whether it is the project
+    that it verifies."""
     purposes = {check.purpose for check in was.checks}
     purposes = purposes & {"tests"} or purposes
     left = (check for name, recipe in now.items() if name != was.name for check in _heard(recipe))
-    return ("others-left",) if any(check.purpose in purposes for check in left) else ()
+    others = ("others-left",) if any(check.purpose in purposes for check in left) else ()
+    return (*others, "side-project") if _SIDE.match(pair.path) else others
 
 
 def _signal(name: str, pair: Pair, after: Recipe, was: Recipe, now: str) -> Signal:

@@ -37,7 +37,7 @@ def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> I
         if one.how == "hidden":
             yield _signal("test-hidden", one, was=one.before.name, now=one.after.name)
         elif one.differs or one.how == "moved" or one.after.path in around:
-            yield from _run_less(one)
+            yield from _run_less(one, explanations)
     yield from _suites(tests, around)
     yield from _commented_out(comparison, tests)
 
@@ -83,7 +83,7 @@ def _for_all(explained: list[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(sorted(common)) if common or not all(explained) else ("explained-apart",)
 
 
-def _run_less(one: Became) -> Iterator[Signal]:
+def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
@@ -91,7 +91,8 @@ def _run_less(one: Became) -> Iterator[Signal]:
     if lost := len(was.cases) - len(now.cases):
         gone = [case for case in was.cases if case not in now.cases]
         if lost > 0 and gone:
-            yield _signal("cases-removed", one, was=", ".join(gone[:5]), amount=lost)
+            explained = explanations.of_changed(one.before)
+            yield _signal("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
         yield _signal("test-leaves", one, now=now.leaves)
     if (now.retries or 0) > (was.retries or 0):
@@ -146,5 +147,14 @@ def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
                 yield Signal("test-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)
 
 
-def _signal(name: str, one: Became, *, was: str | None = None, now: str | None = None, amount: float = 1) -> Signal:
-    return Signal(name, one.after.path, one.after.line, subject=one.after.name, was=was, now=now, amount=amount)
+def _signal(
+    name: str,
+    one: Became,
+    *,
+    was: str | None = None,
+    now: str | None = None,
+    amount: float = 1,
+    explained: tuple[str, ...] = (),
+) -> Signal:
+    after = one.after
+    return Signal(name, after.path, after.line, after.name, was=was, now=now, amount=amount, explained=explained)

@@ -29,7 +29,7 @@ _NEVER_NEGATIVE = re.compile(
 )
 _COMPARERS = frozenset({"", "Objects", "Arrays", "java.util.Objects", "java.util.Arrays"})
 _MAKES_ANEW = re.compile(
-    r"(?:of|from|valueOf|create|new|copy|clone|parse|build|make|get|next|read|random)(?:[A-Z]\w*)?"
+    r"(?:create|new|copy|clone|build|make|next|read|poll|pop|take|random|increment|decrement|getAnd)(?:[A-Z]\w*)?|\w+AndGet"
 )
 
 

@@ -49,6 +49,8 @@ class Scope(msgspec.Struct, eq=False):
     """Annotations that may keep its tests from being run."""
     functions: list[Method] = []
     by_name: dict[str, list[Method]] = {}
+    givers: list[Method] = []
+    """Functions that say they give cases to tests."""
     fields: list[SgNode] = []
     setups: list[SgNode] = []
     """Those that may skip."""
@@ -100,7 +102,7 @@ def scopes(root: SgNode) -> list[Scope]:
 def _entered(node: SgNode, kind: str, scope: Scope) -> Scope:
     if kind == "companion_object" and scope.node.kind() in TYPES:
         """Its functions are called as those of its class."""
-        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name)
+        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name, givers=scope.givers)
     return Scope(name_of(node), node, scope, [one for one in annotations(node) if running.decides(one)])
 
 
@@ -126,6 +128,8 @@ def _add_function(node: SgNode, scope: Scope) -> None:
     one = Method(node, name_of(node), annotations(node))
     scope.functions.append(one)
     scope.by_name.setdefault(one.name, []).append(one)
+    if any(mark.name in {"Parameters", "DataProvider"} for mark in one.marks):
+        scope.givers.append(one)
     prepares = one.name in {"setUp", "setup"} or any(mark.name in _SETUP for mark in one.marks)
     if prepares and _MAY_SKIP.search(node.text()):
         scope.setups.append(node)
@@ -180,7 +184,7 @@ def _conditions(marks: list[Annotation]) -> Iterator[str]:
 def providers(scope: Scope, named: set[str]) -> list[SgNode]:
     """Functions that are named, and those that give cases to the whole class."""
     found = [one for name in sorted(named) for one in scope.by_name.get(name, ()) if not one.is_marked]
-    found += [one for one in scope.functions if any(_gives(mark, named) for mark in one.marks)]
+    found += [one for one in scope.givers if any(_gives(mark, named) for mark in one.marks)]
     return [one.node for one in found]
 
 

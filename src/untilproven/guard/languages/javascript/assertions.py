@@ -13,7 +13,8 @@ from untilproven.guard.languages.javascript.scope import Scope
 from untilproven.guard.languages.syntax import Claim, line_of
 
 FAILING = frozenset({"fail", "unreachable"})
-_EXPECTING = frozenset({"expect", "expectTypeOf", "should"})
+_EXPECTING = frozenset({"expect", "should"})
+_LOOSE_TYPES = frozenset({"toExtend", "toMatchTypeOf", "toBeCallableWith", "toBeConstructibleWith"})
 _WITH_VALUE = frozenset({"soft", "poll", "element"})
 _ASSERTING = frozenset({"assert", "tap", "tape", "QUnit", "chai", "strict", "expect"})
 _BARE = frozenset(
@@ -39,6 +40,8 @@ def found_in(links: list[Link], scope: Scope, *, is_statement: bool) -> list[Fou
     at = 1 if names[0] in {"chai", "this"} and len(links) > 1 else 0
     if names[at] in _EXPECTING:
         return _expecting(links[at:], whole, scope)
+    if names[0] == "expectTypeOf":
+        return _typed(links, whole)
     if "should" in names[1:]:
         return _should(links, names.index("should", 1), whole, scope)
     if (asserted := _asserted(links, scope)) is not None:
@@ -84,9 +87,20 @@ def _expecting(links: list[Link], whole: SgNode, scope: Scope) -> list[Found]:
     if first.args is None and first.name == "should" and rest and rest[-1].args:
         actual, *args = rest[-1].args
         return [_matched(actual, [*rest[:-1], rest[-1]._replace(args=tuple(args))], whole, scope)]
-    if first.args is None or not (first.args or first.name == "expectTypeOf"):
-        return []
-    return [_matched(first.args[0] if first.args else first.node, rest, whole, scope)]
+    return [_matched(first.args[0], rest, whole, scope)] if first.args else []
+
+
+def _typed(links: list[Link], whole: SgNode) -> list[Found]:
+    """`expectTypeOf(x).toEqualTypeOf<string>()`, which a compiler decides."""
+    last = links[-1]
+    if len(links) == 1 or last.args is None:
+        return [Found(made(whole, Claim(written(whole), Strength.NOTHING)))]
+    strength = Strength.PARTLY if last.name in _LOOSE_TYPES else Strength.EXACTLY
+    if any(link.name == "not" for link in links):
+        strength = Strength.SOMETHING
+    named = whole.field("type_arguments")
+    expected = written(named if named is not None else last.args[0]) if named is not None or last.args else last.name
+    return [Found(made(whole, Claim(written(links[-2].node), strength, expected)))]
 
 
 def _should(links: list[Link], at: int, whole: SgNode, scope: Scope) -> list[Found]:

@@ -67,7 +67,8 @@ def _equal(left: SgNode, right: SgNode, *, is_equal: bool, is_loose: bool) -> Cl
         left, right = right, left
     actual, expected = written(bare(left)), written(bare(right))
     if not is_equal:
-        return Claim(actual, Strength.SOMETHING, expected)
+        is_certain = actual.startswith("typeof ") and expected in {"undefined", "null"}
+        return Claim(actual, Strength.NOTHING if is_certain else Strength.SOMETHING, expected)
     if actual == expected:
         return Claim(actual, Strength.NOTHING, expected)
     if actual.startswith("typeof ") or (is_loose and expected in {"null", "undefined"}):

@@ -1,9 +1,11 @@
 """Calls that declare a test or a group of tests, in whichever dialect: `it`, `test.each(...)`, `xdescribe`."""
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
-from ast_grep_py import Rule, SgNode
+from ast_grep_py import Rule, SgNode, SgRoot
 
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
@@ -24,6 +26,8 @@ _OWN = _SUITES | _TESTS
 _FANCY = re.compile(
     r"(?:[xf]?(?P<s>describe|context|suite)|[xf]?(?:it|test|specify))[A-Z_$]\w*|\w+(?:(?P<z>Describe|Suite)|It|Test|_it|_test)"
 )
+_MAY_ALIAS = re.compile(r"=[^;=\n]*\b(?:it|test|describe)\b(?:\.\w+)?\s*(?:[:;\n]|$)")
+"""Where it is worth looking closer."""
 _WORDS = frozenset(
     {"only", "skip", "each", "for", "concurrent", "sequential", "todo", "fails", "failing", "skipIf", "runIf", "serial"}
     | {
@@ -54,6 +58,14 @@ CANDIDATES: Rule = {"kind": "call_expression", "has": {"field": "function", "reg
 """The rule that finds calls which may be one."""
 
 
+class Choice(NamedTuple):
+    """`(condition ? it.skip : it)`."""
+
+    condition: SgNode
+    skips_if: bool | None
+    """Which outcome skips; None if neither does, or both."""
+
+
 class Opening(msgspec.Struct, frozen=True, eq=False):
     node: SgNode
     start: int
@@ -66,8 +78,7 @@ class Opening(msgspec.Struct, frozen=True, eq=False):
     """What is run; None if it is none, or written elsewhere."""
     is_pending: bool
     """Nothing to run was given."""
-    choice: SgNode | None = None
-    """The condition of `(condition ? it : it.skip)`."""
+    choice: "Choice | None" = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -103,11 +114,12 @@ def opening(call: SgNode, steps: list[Link] | None = None) -> Opening | None:
     args = links[-1].args
     choice = None
     start = head(links)
+    if start.kind() == "identifier" and start.text() not in _OWN:
+        start = aliases(call.get_root()).get(start.text(), start)
+        links = links if start.kind() in {"identifier", "ternary_expression"} else [*chain(start), *links]
     if start.kind() == "ternary_expression":
-        choice = start.field("condition")
-        branches = [chain(branch) for side in ("consequence", "alternative") if (branch := start.field(side))]
-        named = next((branch for branch in branches if len(branch) == 1), branches[0] if branches else [])
-        links = [*named, *links]
+        choice, chosen = _chosen(start)
+        links = [*chosen, *links[1 if links[0].name and links[0].args is None else 0 :]]
     base = _base(links)
     if base is None:
         return None
@@ -120,6 +132,35 @@ def opening(call: SgNode, steps: list[Link] | None = None) -> Opening | None:
     return Opening(
         call, range_.start.index, range_.end.index, is_suite, name, tuple(links), options, function, is_pending, choice
     )
+
+
+def _chosen(ternary: SgNode) -> tuple[Choice | None, list[Link]]:
+    """Of two words for a test, the one that runs it."""
+    condition = ternary.field("condition")
+    branches = [chain(branch) for side in ("consequence", "alternative") if (branch := ternary.field(side))]
+    if condition is None or len(branches) != len(("yes", "no")):
+        return None, []
+    skips = [any(link.name == "skip" or link.name.startswith("x") for link in branch) for branch in branches]
+    skips_if = None if skips[0] == skips[1] else skips[0]
+    return Choice(condition, skips_if), branches[skips[0]]
+
+
+@lru_cache(maxsize=64)
+def aliases(root: SgRoot) -> dict[str, SgNode]:
+    """Other names of a file for `it` and its like: `const maybe = online ? it : it.skip`."""
+    top = root.root()
+    if not _MAY_ALIAS.search(top.text()):
+        return {}
+    found = {}
+    for binding in top.find_all(kind="variable_declarator"):
+        name, value = binding.field("name"), binding.field("value")
+        value = bare(value) if value is not None else None
+        if name is None or value is None or value.kind() not in {"ternary_expression", "member_expression"}:
+            continue
+        links = _chosen(value)[1] if value.kind() == "ternary_expression" else chain(value)
+        if links and links[0].name in _OWN and all(link.args is None for link in links):
+            found[name.text()] = value
+    return found
 
 
 def _base(links: list[Link]) -> tuple[bool, list[Link], bool] | None:

@@ -56,7 +56,7 @@ def _on(one: Opening) -> Iterator[Mark]:
     if one.is_pending:
         yield Mark(Running.NEVER, "nothing to run")
     if one.choice is not None:
-        yield _when(one.choice, known)
+        yield _when(one.choice.condition, known, if_true=one.choice.skips_if)
     for link in one.links[1:]:
         if link.name in _NEVER:
             yield Mark(Running.NEVER, f".{link.name}")

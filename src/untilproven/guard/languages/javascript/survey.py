@@ -1,13 +1,14 @@
 """A file looked through once, for everything that is asked of it later."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
 from ast_grep_py import Config, Rule, SgNode, SgRoot
 
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS
-from untilproven.guard.languages.javascript.openings import CANDIDATES, Opening, opening
+from untilproven.guard.languages.javascript.openings import CANDIDATES, Opening, aliases, opening
 
 FILES = 64
 """So many are remembered: both versions of what one change touches, usually."""
@@ -121,6 +122,8 @@ def _survey(root: SgRoot) -> Survey:
             assignments.append(node)
         else:
             asking.append(node)
+    openings.extend(_by_other_names(root, {one.start for one in openings}))
+    openings.sort(key=lambda one: (one.start, -one.end))
     return Survey(
         openings=tuple(openings),
         functions=tuple(functions),
@@ -131,6 +134,18 @@ def _survey(root: SgRoot) -> Survey:
         assignments=tuple(assignments),
         focused=tuple(one for one in openings if one.is_focused),
     )
+
+
+def _by_other_names(root: SgRoot, known: set[int]) -> Iterator[Opening]:
+    """Tests declared by a name that the file gives to `it`."""
+    names = "|".join(re.escape(name) for name in aliases(root))
+    if not names:
+        return
+    rule: Rule = {"kind": "call_expression", "has": {"field": "function", "regex": f"^(?:{names})(?:[^A-Za-z0-9_$]|$)"}}
+    for call in root.root().find_all({"rule": rule}):
+        found = opening(call)
+        if found is not None and found.start not in known:
+            yield found
 
 
 def is_at_top(node: SgNode) -> bool:
