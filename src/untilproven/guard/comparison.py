@@ -1,6 +1,5 @@
 """The two trees next to each other: each file's facts, which declarations became which."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -84,11 +83,3 @@ class Comparison:
     def dependencies_changed(self) -> bool:
         """Whether files differ in which a project names what it depends on."""
         return any(True for _ in self.of_kind("mixed"))
-
-
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-
-
-def names_in(text: str) -> frozenset[str]:
-    """Everything that looks like a name."""
-    return frozenset(_NAME.findall(text))

@@ -140,6 +140,8 @@ def test_what_stands_around_a_test_is_part_of_its_text() -> None:
 def test_a_table_written_elsewhere_is_part_of_a_tests_text() -> None:
     source = "const table = [1, 2];\nit.each(table)('adds', () => {})"
     assert declared(source)[0].text != declared(source.replace("2", "3"))[0].text
+    source = "const maybe = online ? it : it.skip\nmaybe('adds', () => {})"
+    assert declared(source)[0].text != declared(source.replace("online", "false"))[0].text
 
 
 # Whether it is run

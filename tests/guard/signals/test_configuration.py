@@ -156,3 +156,5 @@ def test_cargo_finds_tests_that_are_listed_one_by_one() -> None:
     listed = "[package]\nname = 'a'\nautotests = false\n[[test]]\nname = 'all'\npath = 'tests/all.rs'\n"
     assert found(configuration, before, {"Cargo.toml": listed}) == []
     assert names(configuration, before, {"Cargo.toml": listed.partition("[[")[0]}) == ["collection-narrowed"]
+    unit = listed.replace("autotests = false\n", "") + "[lib]\ntest = false\n"
+    assert names(configuration, before, {"Cargo.toml": unit}) == ["collection-narrowed"]

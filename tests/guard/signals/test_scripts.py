@@ -114,6 +114,9 @@ def test_every_place_where_commands_stand(path: str, text: str) -> None:
         ("a.sh", "set -euo pipefail\npytest\nmypy .\n", "set -u\npytest\nmypy .\n"),
         ("a.sh", "pytest\n", "pytest\nexit 0\n"),
         ("Makefile", "test:\n\tgo test ./a\n\tgo test ./b\n", "test:\n\tgo test ./a || true\n\tgo test ./b\n"),
+        ("Makefile", "test:\n\tgo test\n\tcd b; go test\n", "test:\n\tgo test\n\tcd b; go test || true\n"),
+        ("Makefile", "test: build\n\tgo test ./...\n", "test: build\n\t@echo ok\n"),
+        ("Makefile", "test-all: build\n\ttox\n", "test-all: build\n\ttox || true\n"),
         (
             "noxfile.py",
             "def tests(session):\n    session.run('pytest')\n",

@@ -35,6 +35,7 @@ def checks(line: str) -> list[tuple[str, str]]:
         ("./mvnw -B verify", "tests", "mvn verify"),
         ("tox -e lint", "lint", "tox lint"),
         ("tox", "anything", "tox"),
+        ("tox -e py-release", "anything", "tox py-release"),
         ("make -j4 test", "tests", "make test"),
         ("bash -c 'pytest tests'", "tests", "pytest"),
         ("bash ci/test.sh", "tests", "ci/test.sh"),

@@ -113,6 +113,15 @@ def test_a_step_that_is_gone_from_a_job_that_stays_does_not_hide_behind_its_twin
     assert (signal.subject, signal.explained) == ("old: pytest", ("others-left",))
 
 
+def test_a_job_that_stays_for_something_else_is_a_job_that_stays() -> None:
+    twin = (
+        GITHUB + "  old:\n    steps:\n      - run: make docs\n      - run: |\n          cd app\n          pytest -q\n"
+    )
+    after = twin.replace("docs\n      - run: |\n          cd app\n          pytest -q\n", "docs\n")
+    (signal,) = found(workflows, ci(twin), ci(after))
+    assert signal.explained == ("others-left",)
+
+
 def test_of_twins_the_one_that_may_fail_is_found() -> None:
     twin = GITHUB + "  old:\n    steps:\n      - run: |\n          cd app\n          pytest -q\n"
     (signal,) = found(workflows, ci(twin), ci(twin.replace("pytest -q", "pytest -q || true", 1)))

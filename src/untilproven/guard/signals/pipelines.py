@@ -67,6 +67,11 @@ def runs_in(side: Side) -> list[Run]:
     ]
 
 
+def jobs_in(side: Side) -> frozenset[str]:
+    """Whatever they run. Raises `NotUnderstood`."""
+    return frozenset(step.job for step in _steps(side))
+
+
 def commands_of(side: Side) -> list[Command]:
     """All of them. Raises `NotUnderstood`."""
     return [command for step in _steps(side) for command in step.commands]

@@ -1,6 +1,7 @@
 """Commands outside of CI by which people verify: emptied, silenced, or looking at less."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -38,7 +39,7 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterat
     """`tools` are all that verify now, here or elsewhere: what is left to another is not lost."""
     if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
         return
-    if not after.needs and _is_idle(after) and not _is_idle(was):
+    if set(after.needs) <= set(was.needs) and _is_idle(after) and not _is_idle(was):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
     elif was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
         yield _signal("command-neutralised", pair, after, was, "set -e is gone")
@@ -51,24 +52,26 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterat
 
 def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
     before, heard = _heard(was), _heard(after)
-    kept = {check.command.text for check in before} & {check.command.text for check in heard}
+    kept = Counter(check.command.text for check in before) & Counter(check.command.text for check in heard)
+    left = kept.copy()
     for check in before:
-        if check.command.text in kept:
+        if left[check.command.text]:
+            left[check.command.text] -= 1
             continue
-        same = [one for one in after.checks if one.tool == check.tool and one.command.text not in kept]
-        if same and not any(one in heard for one in same):
-            yield _signal("command-neutralised", pair, after, was, verifies_nothing(same[0]) or same[0].command.text)
-        elif same and all(less := [narrowed(check, one) for one in same]):
+        new = [one for one in heard if one.tool == check.tool and one.command.text not in kept]
+        hushed = [one for one in after.checks if one.tool == check.tool and one not in heard]
+        if hushed and (not new or any(one.command.text == check.command.text for one in hushed)):
+            now = verifies_nothing(hushed[0]) or hushed[0].command.text
+            yield _signal("command-neutralised", pair, after, was, now)
+        elif new and all(less := [narrowed(check, one) for one in new]):
             signal = _signal("command-weakened", pair, after, was, less[0] or "")
             yield msgspec.structs.replace(signal, explained=("named",) if (less[0] or "").startswith("only ") else ())
-        elif (
-            not same
-            and purpose_of_name(was.name)
-            and check.tool not in tools
-            and check.purpose != "anything"
-            and not _came(was, after)
-        ):
+        elif not new and purpose_of_name(was.name) and _is_lost(check, tools) and not _came(was, after):
             yield _signal("command-weakened", pair, after, was, f"no {check.tool}")
+
+
+def _is_lost(check: Check, tools: set[str]) -> bool:
+    return check.tool not in tools and check.purpose != "anything"
 
 
 def _came(was: Recipe, after: Recipe) -> bool:

@@ -192,7 +192,7 @@ def _of_targets(first: str, words: list[str]) -> _Found:
     for word in named:
         if said := purpose_of_name(word):
             return said, f"{first} {word}"
-    if named and all(map(PREPARES.search, named)):
+    if named and TOOLS.get(first) is None and all(map(PREPARES.search, named)):
         return None
     return "anything", f"{first} {' '.join(named[:3])}".strip()
 

@@ -9,7 +9,7 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import NotAnalysed, Signal
 from untilproven.guard.signals.documents import NotUnderstood, line_of
-from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, others_in, runs_in
+from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, jobs_in, others_in, runs_in
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 _CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call", "workflow_run"})
@@ -38,6 +38,7 @@ class _Pipelines:
         self.unread: set[str] = set()
         self.runs: list[Run] = []
         self.others: set[str] = set()
+        self.jobs: set[tuple[str, str]] = set()
         for pair in comparison.pairs:
             one: Side | None = getattr(pair, side)
             if one is None or not is_pipeline(one.path):
@@ -53,6 +54,7 @@ class _Pipelines:
             self.sides[one.path] = one
             self.runs += runs
             self.others |= others_in(one)
+            self.jobs |= {(one.path, job) for job in jobs_in(one)}
 
     @property
     def heard(self) -> list[Run]:
@@ -89,11 +91,11 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
 
 
 def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
-    explained = ["lint-only"] if run.check.purpose == "lint" else []
-    if now.others - was.others:
-        explained.append("something-came")
+    explained = ["something-came"] if now.others - was.others else []
     if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
         explained.append("others-left")
+    elif run.check.purpose == "lint":
+        explained.append("lint-only")
     if any(other.identity == run.identity for other in now.heard) and not _is_left(run, now):
         explained.append("same-left")
     if run.path not in now.sides:
@@ -107,7 +109,7 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
 
 def _is_left(run: Run, now: _Pipelines) -> bool:
     """Whether its job still is there, and only this is gone from it."""
-    return run.job not in _LISTS and any((other.path, other.job) == (run.path, run.job) for other in now.runs)
+    return run.job not in _LISTS and (run.path, run.job) in now.jobs
 
 
 def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:

@@ -10,7 +10,7 @@ from untilproven.guard.languages.javascript.implied import answered, implied, is
 from untilproven.guard.languages.javascript.matchers import ASSERTS, CHAINED
 from untilproven.guard.languages.javascript.nodes import Link, bare, is_constant, string_of, written
 from untilproven.guard.languages.javascript.scope import Scope
-from untilproven.guard.languages.syntax import Claim, line_of
+from untilproven.guard.languages.syntax import Claim, flat_text, line_of
 
 FAILING = frozenset({"fail", "unreachable"})
 _EXPECTING = frozenset({"expect", "should"})
@@ -99,7 +99,7 @@ def _typed(links: list[Link], whole: SgNode) -> list[Found]:
     if any(link.name == "not" for link in links):
         strength = Strength.SOMETHING
     named = whole.field("type_arguments")
-    expected = written(named if named is not None else last.args[0]) if named is not None or last.args else last.name
+    expected = flat_text(named) if named is not None else last.name
     return [Found(made(whole, Claim(written(links[-2].node), strength, expected)))]
 
 

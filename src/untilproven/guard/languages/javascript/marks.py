@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS, chain
-from untilproven.guard.languages.javascript.openings import Opening
+from untilproven.guard.languages.javascript.openings import Opening, aliases
 from untilproven.guard.languages.javascript.replacing import replaced
 from untilproven.guard.languages.javascript.running import end_of, said_by_file, said_by_suite
 from untilproven.guard.languages.javascript.survey import Survey, tables, uncalled
@@ -33,7 +33,7 @@ class Marks:
             found.append(suite.options.text())
         if self._is_skipping:
             found.extend(mark.reason or "" for mark in said_by_suite(suite))
-        return (*found, *_table(suite), *self._place(suite))
+        return (*found, *_elsewhere(suite), *self._place(suite))
 
     def of_test(self, test: Opening) -> tuple[str, ...]:
         around = (
@@ -41,7 +41,7 @@ class Marks:
             for (first, last), start, target in self._replaced
             if first <= test.start <= test.end <= last and not test.start <= start <= test.end
         )
-        return (*around, *_table(test), *self._place(test))
+        return (*around, *_elsewhere(test), *self._place(test))
 
     def _place(self, one: Opening) -> tuple[str, ...]:
         """The branches and loops around it, and what ends the block before it."""
@@ -56,8 +56,13 @@ class Marks:
         return (*self._places[start], end[1]) if end is not None and end[0] < one.start else self._places[start]
 
 
-def _table(one: Opening) -> Iterator[str]:
-    """A table that is written elsewhere in the file."""
+def _elsewhere(one: Opening) -> Iterator[str]:
+    """What it is declared with that is written elsewhere in the file: another name for `it`, a table."""
+    if names := aliases(one.node.get_root()):
+        callee = one.node.field("function")
+        alias = names.get(callee.text().partition(".")[0]) if callee is not None else None
+        if alias is not None:
+            yield alias.text()
     for link in one.links:
         if link.name in {"each", "for"} and link.args and link.args[0].kind() == "identifier":
             table = tables(one.node).get(link.args[0].text())

@@ -114,12 +114,11 @@ def opening(call: SgNode, steps: list[Link] | None = None) -> Opening | None:
     args = links[-1].args
     choice = None
     start = head(links)
-    if start.kind() == "identifier" and start.text() not in _OWN:
+    if start.kind() == "identifier":
         start = aliases(call.get_root()).get(start.text(), start)
-        links = links if start.kind() in {"identifier", "ternary_expression"} else [*chain(start), *links]
-    if start.kind() == "ternary_expression":
+    if start.kind() in {"ternary_expression", "member_expression"}:
         choice, chosen = _chosen(start)
-        links = [*chosen, *links[1 if links[0].name and links[0].args is None else 0 :]]
+        links = [*chosen, *([links[0]._replace(name="")] if links[0].args is not None else []), *links[1:]]
     base = _base(links)
     if base is None:
         return None
@@ -134,10 +133,12 @@ def opening(call: SgNode, steps: list[Link] | None = None) -> Opening | None:
     )
 
 
-def _chosen(ternary: SgNode) -> tuple[Choice | None, list[Link]]:
-    """Of two words for a test, the one that runs it."""
-    condition = ternary.field("condition")
-    branches = [chain(branch) for side in ("consequence", "alternative") if (branch := ternary.field(side))]
+def _chosen(word: SgNode) -> tuple[Choice | None, list[Link]]:
+    """Of two words for a test, the one that runs it; of one, that."""
+    if word.kind() != "ternary_expression":
+        return None, chain(word)
+    condition = word.field("condition")
+    branches = [chain(branch) for side in ("consequence", "alternative") if (branch := word.field(side))]
     if condition is None or len(branches) != len(("yes", "no")):
         return None, []
     skips = [any(link.name == "skip" or link.name.startswith("x") for link in branch) for branch in branches]
@@ -157,7 +158,7 @@ def aliases(root: SgRoot) -> dict[str, SgNode]:
         value = bare(value) if value is not None else None
         if name is None or value is None or value.kind() not in {"ternary_expression", "member_expression"}:
             continue
-        links = _chosen(value)[1] if value.kind() == "ternary_expression" else chain(value)
+        links = _chosen(value)[1]
         if links and links[0].name in _OWN and all(link.args is None for link in links):
             found[name.text()] = value
     return found

@@ -34,15 +34,14 @@ _NAMED_CALLS: Rule = {
         "regex": "^(?:spyOn|proxyquire|nock)$",
     },
 }
-_ASKING: Rule = {
-    "any": [
-        {
-            "kind": "member_expression",
-            "regex": "^(?:process|import[.]meta|Deno)[.]env[.][A-Z_]+$|^import[.]meta[.]vitest$|^window[.]Cypress$",
-        },
-        {"kind": "string", "regex": "^['\"](?:test|testing|vitest|jest|mocha)['\"]$"},
-        {"kind": "unary_expression", "regex": "^typeof (?:jest|vi|describe|it|test|expect|mocha|jasmine|Cypress|cy)$"},
-    ]
+_VARIABLES: Rule = {
+    "kind": "member_expression",
+    "regex": "^(?:process|import[.]meta|Deno)[.]env[.][A-Z_]+$|^import[.]meta[.]vitest$|^window[.]Cypress$",
+}
+_NAMES: Rule = {"kind": "string", "regex": "^['\"](?:test|testing|vitest|jest|mocha)['\"]$"}
+_TYPES: Rule = {
+    "kind": "unary_expression",
+    "regex": "^typeof (?:jest|vi|describe|it|test|expect|mocha|jasmine|Cypress|cy)$",
 }
 _BINDINGS: Rule = {
     "kind": "variable_declarator",
@@ -50,20 +49,21 @@ _BINDINGS: Rule = {
 }
 _ASSIGNMENTS: Rule = {"kind": "assignment_expression", "has": {"field": "left", "kind": "member_expression"}}
 _FUNCTIONS: list[Rule] = [{"kind": kind} for kind in sorted(FUNCTIONS)]
-_RULE: Config = {
-    "rule": {
-        "any": [
-            *_FUNCTIONS,
-            {"kind": "comment"},
-            CANDIDATES,
-            _CALLS,
-            _NAMED_CALLS,
-            _ASKING,
-            _BINDINGS,
-            _ASSIGNMENTS,
-        ]
-    }
-}
+_ALWAYS: list[Rule] = [*_FUNCTIONS, {"kind": "comment"}, CANDIDATES, _CALLS, _BINDINGS, _ASSIGNMENTS]
+_RARE: tuple[tuple[Rule, tuple[str, ...]], ...] = (
+    (_NAMED_CALLS, ("spyOn(", "proxyquire(", "nock(")),
+    (_VARIABLES, (".env.", "import.meta", "Cypress")),
+    (_NAMES, tuple(f"{mark}{name}{mark}" for name in ("test", "testing", "vitest", "jest", "mocha") for mark in "'\"")),
+    (
+        _TYPES,
+        tuple(f"typeof {name}" for name in ("jest", "vi", "desc", "it", "test", "exp", "mocha", "jas", "Cy", "cy")),
+    ),
+)
+"""Rules that cost more than to see that none of these words is in the file."""
+
+
+def _rule(text: str) -> Config:
+    return {"rule": {"any": [*_ALWAYS, *(rule for rule, words in _RARE if any(word in text for word in words))]}}
 
 
 class Survey(msgspec.Struct, frozen=True, eq=False):
@@ -105,7 +105,8 @@ def _survey(root: SgRoot) -> Survey:
     asking: list[SgNode] = []
     bindings: list[SgNode] = []
     assignments: list[SgNode] = []
-    for node in root.root().find_all(_RULE):
+    top = root.root()
+    for node in top.find_all(_rule(top.text())):
         kind = node.kind()
         if kind == "call_expression":
             if (found := opening(node)) is not None:
