@@ -90,9 +90,7 @@ def check(
     return _REFUSED if judgement.blocks else 0
 
 
-def _changes(
-    git: Git, base: str | None, head: str | None, *, staged: bool, working_tree: bool
-) -> list[Change]:
+def _changes(git: Git, base: str | None, head: str | None, *, staged: bool, working_tree: bool) -> list[Change]:
     if staged and working_tree:
         raise UsageError("--staged and --working-tree are two different things", hint="give one of them")
     if staged or working_tree:

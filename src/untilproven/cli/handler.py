@@ -34,7 +34,7 @@ def handled(argv: list[str], act: Callable[[], int]) -> int:
 
 
 def _internal(error: Exception, argv: list[str], *, as_json: bool) -> int:
-    from untilproven.cli.report import internal_error  # noqa: PLC0415  seldom needed, one hopes
+    from untilproven.cli.internal import internal_error  # noqa: PLC0415  seldom needed, one hopes
 
     return internal_error(error, argv, as_json=as_json)
 

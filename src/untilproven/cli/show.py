@@ -12,7 +12,7 @@ from untilproven.errors import UsageError
 from untilproven.model import wire
 from untilproven.store import files
 from untilproven.store.layout import LoopDirectory
-from untilproven.watch import loops, past
+from untilproven.watch import incidents, loops, past
 from untilproven.watch.console import retold
 from untilproven.watch.follow import newest_loop
 
@@ -52,11 +52,14 @@ def _loop(found: loops.Detail, *, as_json: bool) -> int:
         document["damage"] = damage
         output.emit_json(document | ({"receipt": wire.to_builtins(receipt)} if receipt else {}))
         return 1 if damage else 0
+    story = incidents.told(past.incidents(view.directory), view.state)
     if receipt:
-        told = [("loop", view.state.loop_id), ("status", loops.describe_status(view)), *receipt_text(receipt)]
+        told = [("loop", view.state.loop_id), ("status", loops.describe_status(view)), *receipt_text(receipt), *story]
+        if view.state.best_iteration:
+            told.append(("best", incidents.best(view.state.best_iteration)))
         told.append(("receipt", str(view.directory.receipt)))
     else:
-        told = [*found.lines(), *retold.checks(view.state)]
+        told = [*found.lines(), *retold.checks(view.state), *story]
     _lines(told)
     if records:
         output.line("")

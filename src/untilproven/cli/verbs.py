@@ -22,6 +22,7 @@ THE_REST: dict[str, str] = {
     "completion": "print a completion script for your shell",
     "log": "what happened in a loop",
     "migrate": "bring a legacy current-loop.json into the registry",
+    "report": "write a report of a loop",
     "restore": "bring the tree back to the start, or to an iteration",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",

@@ -1,8 +1,9 @@
-"""From the journal to what the iterations of a loop amount to: scores, time, money, findings, and where it was going."""
+"""From the journal to what the iterations of a loop amount to: scores, time, money, findings, and a direction."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -65,7 +66,7 @@ class _Lap:
         self.fate = Fate.DISCARDED
 
     @property
-    def verification(self) -> str:
+    def verification(self) -> Literal["passed", "failed", "skipped"]:
         ran = [check for check in self.checks.values() if not check.broken]
         if not ran:
             return "skipped"
@@ -175,7 +176,7 @@ def _row(
         iteration_number=lap.number,
         timestamp=entry.header.ts,
         execution_time_ms=round(finished.duration_seconds * 1000),
-        verification_status=lap.verification,  # type: ignore[arg-type]  one of the three
+        verification_status=lap.verification,
         fate=lap.fate,
         counted=finished.counted,
         quality_score=UNSET if lap.score is None else lap.score,
@@ -239,7 +240,9 @@ def _persistence(
     return PersistenceMetrics(
         detection_latency_p95_ms=_percentile(ledger.latencies, 95) if measured else UNSET,
         detection_latency_p99_ms=_percentile(ledger.latencies, 99) if measured else UNSET,
-        integration_overhead_percentage=round(100 * sum(ledger.latencies) / worked, 2) if measured and worked else UNSET,
+        integration_overhead_percentage=round(100 * sum(ledger.latencies) / worked, 2)
+        if measured and worked
+        else UNSET,
         false_positive_rate=round(wrong / (wrong + right), _DIGITS) if said else UNSET,
         true_positive_count=right if said else UNSET,
         false_positive_count=wrong if said else UNSET,

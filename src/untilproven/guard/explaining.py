@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair, Side
-from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Placed, Tests, functions_of
 
 _DEFINED = re.compile(
@@ -17,75 +16,28 @@ _DEFINED = re.compile(
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _EVERYWHERE = frozenset(
-    {"test", "tests", "self", "this", "main", "init", "index", "None", "True", "False", "null", "true"}
+    {
+        "test",
+        "tests",
+        "self",
+        "this",
+        "main",
+        "init",
+        "index",
+        "None",
+        "True",
+        "False",
+        "null",
+        "true",
+        "false",
+        "return",
+    }
+    | {"async", "await", "with", "from", "import", "assert", "const", "function", "else", "type", "should", "expect"}
+    | {"value", "name", "data", "result", "error", "when", "that", "Error", "func", "string"}
 )
-_EVERYWHERE |= {
-    "false",
-    "return",
-    "async",
-    "await",
-    "with",
-    "from",
-    "import",
-    "assert",
-    "const",
-    "function",
-    "else",
-    "type",
-}
-_EVERYWHERE |= {
-    "should",
-    "expect",
-    "value",
-    "name",
-    "data",
-    "result",
-    "error",
-    "when",
-    "that",
-    "Error",
-    "func",
-    "string",
-}
 """Names that relate nothing to anything."""
 _SHORTEST = 4
 _SHARE = 0.5
-
-_REMOVING = (
-    r"remov\w*|delet\w*|drop\w*|revert\w*|rid of|prun\w*|dead code|obsolete|redundant|duplicat\w*|unused|no longer"
-)
-_ASKED = {
-    "test-removed": _REMOVING
-    + r"|consolidat\w*|merg\w*|rewrit\w*|rewrote|replac\w*|refactor\w*|port\w* tests?|split\w*",
-    "test-skipped": r"skip\w*|disabl\w*|xfail\w*|expected? (?:to )?fail\w*|ignor\w*|flak[ye]\w*|quarantin\w*|revert\w*",
-    "assertion": r"relax\w*|loosen\w*|toleran\w*|weaken\w*|simplif\w*|snapshot\w*|expectations?|" + _REMOVING,
-    "removed": _REMOVING + r"|deprecat\w*|relax\w*|allow\w*|disabl\w*|simplif\w*",
-    "lowered": r"lower\w*|reduc\w*|relax\w*|disabl\w*|" + _REMOVING,
-}
-"""Words of a task that ask for such a thing, by how the names of signals begin; the longest that fits counts."""
-_KINDS = {
-    "test-file-removed": "test-removed",
-    "test-hidden": "test-removed",
-    "cases-removed": "test-removed",
-    "test-sometimes-skipped": "test-skipped",
-    "test-commented-out": "test-skipped",
-    "test-emptied": "assertion",
-    "expected-changed": "assertion",
-    "tolerance-widened": "assertion",
-    "exception-broadened": "assertion",
-    "snapshot-rewritten": "assertion",
-    "guard-removed": "removed",
-    "raise-removed": "removed",
-    "handler-removed": "removed",
-    "flag-off": "removed",
-    "ci-removed": "removed",
-}
-
-
-def asked_for(task: str, signal: Signal) -> bool:
-    """Whether a person asked for it in so many words."""
-    kind = _KINDS.get(signal.name) or next((kind for kind in _ASKED if signal.name.startswith(kind)), "lowered")
-    return re.search(rf"\b(?:{_ASKED[kind]})\b", task, re.IGNORECASE) is not None
 
 
 class Explanations:
@@ -112,11 +64,13 @@ class Explanations:
 
     @cached_property
     def _gone(self) -> frozenset[str]:
-        """Names that were defined in the source, and are no longer."""
+        """Names that were defined in the source, and are not even mentioned any more where something differs."""
         was = _defined(pair.before.text for pair in self._source if pair.before)
         now = _defined(pair.after.text for pair in self._source if pair.after)
         files = {PurePosixPath(pair.path).stem for pair in self._source if pair.after is None}
-        return frozenset(name for name in (was - now) | files if len(name) >= _SHORTEST)
+        gone = {name for name in (was - now) | files if len(name) >= _SHORTEST}
+        there = {name for pair in self._comparison.pairs if pair.after for name in _NAME.findall(pair.after.text)}
+        return frozenset(gone - there)
 
     @cached_property
     def _touched(self) -> frozenset[str]:

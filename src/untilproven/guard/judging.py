@@ -7,10 +7,11 @@ from typing import cast
 import msgspec
 from ast_grep_py import Config, Rule, SgRoot
 
+from untilproven.guard.asking import asked_for
 from untilproven.guard.catalogue import Pattern, patterns
 from untilproven.guard.change import Change
 from untilproven.guard.comparison import Comparison, Side
-from untilproven.guard.explaining import Explanations, asked_for
+from untilproven.guard.explaining import Explanations
 from untilproven.guard.finding import Finding, NotAnalysed, Severity, Signal
 from untilproven.guard.kinds import Kind
 from untilproven.guard.languages import grammar_of

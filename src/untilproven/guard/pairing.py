@@ -87,7 +87,7 @@ def tests_of(comparison: Comparison) -> Tests:
     for how, key in _KEYS:
         left, free = _match(left, free, how, key, kept)
     left, free = _alike(left, free, "renamed", kept)
-    known = {(one.pair.path, one.name) for one in before}
+    known = {(one.pair.path, one.name) for one in before if not one.declaration.is_test}
     others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
     left, others = _match(left, others, "hidden", lambda one: one.body, kept)
     left, _ = _alike(left, others, "hidden", kept)

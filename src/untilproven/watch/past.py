@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 from untilproven.core.folding import iteration_record
+from untilproven.core.incidents import Incidents
+from untilproven.core.incidents import incidents as folded
 from untilproven.errors import Damaged, RalphError, UsageError
 from untilproven.model import events, wire
 from untilproven.model.iteration import IterationRecord
@@ -58,6 +60,14 @@ def iteration(loop: LoopDirectory, number: int) -> IterationRecord:
     if not entries:
         raise UsageError(f"{loop.loop_id} has no iteration {number}", hint=f"ralph show {loop.loop_id} lists them")
     return iteration_record(loop.loop_id, number, entries)
+
+
+def incidents(loop: LoopDirectory) -> Incidents:
+    """What went wrong on the way; nothing of a journal that cannot be opened, which whoever looks at the loop says."""
+    try:
+        return folded(one for one in journal.scan(loop.journal, loop.loop_id) if isinstance(one, events.Entry))
+    except (OSError, RalphError):
+        return Incidents()
 
 
 def _stored(loop: LoopDirectory, number: int) -> IterationRecord:

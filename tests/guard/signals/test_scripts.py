@@ -43,6 +43,7 @@ def test_a_script_of_a_package(before: str, after: str, name: str, now: str) -> 
         ("jest", "vitest run"),
         ("jest", "npm run unit"),
         ("jest", "node scripts/all.js"),
+        ("jest", "$(GO) test ./..."),
         ("jest && eslint .", "eslint . && jest"),
         ("jest && (report || true)", "jest --ci && (report || true)"),
         ("echo no tests yet && exit 1", "jest"),
@@ -155,6 +156,8 @@ def test_options_of_each_tool(before: str, after: str, name: str | None) -> None
 
 
 def test_a_target_that_needs_another_is_not_empty() -> None:
+    before = "fmt: all go\n\tgofmt -w .\n"
+    assert found(scripts, {"Makefile": before}, {"Makefile": "fmt: all\n"}) == []
     before = "cov:\n\tpytest --cov\n"
     assert found(scripts, {"Makefile": before}, {"Makefile": "cov: coverage\n\ncoverage:\n\tpytest --cov\n"}) == []
 

@@ -71,7 +71,7 @@ def _mocked(one: Became) -> Iterator[Signal]:
         asked = " ".join(assertion.about for assertion in one.before.test.assertions)
         if name and f"{name}(" in asked.replace(" ", ""):
             yield _signal("unit-mocked", one, now=target)
-        else:
+        elif "." in target:
             yield _signal("mock-added", one, now=target)
 
 

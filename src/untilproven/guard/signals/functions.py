@@ -58,8 +58,9 @@ def _added(before: Placed | None, after: Placed, was: Function, now: Function) -
             yield _silenced(after, one, explained, was_handled=bool(known[one.errors, False]))
     if before is None and now.stub:
         yield _signal("stub-added", after, now=now.stub)
+    new = () if before else ("new-code",)
     if answers := _gone(now.answers, was.answers):
-        yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers))
+        yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers), explained=new)
     for asked in _gone(now.asks_if_tested, was.asks_if_tested):
         yield _signal("asks-if-tested", after, now=asked)
 

@@ -39,7 +39,7 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterat
     """`tools` are all that verify now, here or elsewhere: what is left to another is not lost."""
     if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
         return
-    if set(after.needs) <= set(was.needs) and _is_idle(after) and not _is_idle(was):
+    if _is_idle(after) and not _is_idle(was) and not _is_left_to_others(was, after):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
     elif was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
         yield _signal("command-neutralised", pair, after, was, "set -e is gone")
@@ -83,6 +83,11 @@ def _came(was: Recipe, after: Recipe) -> bool:
 
 def _tools(recipe: Recipe) -> set[str]:
     return {check.tool for check in recipe.checks}
+
+
+def _is_left_to_others(was: Recipe, after: Recipe) -> bool:
+    """To targets that are run before it, new ones or all that there is of it now."""
+    return bool(after.needs) and (not after.commands or not set(after.needs) <= set(was.needs))
 
 
 def _is_idle(recipe: Recipe) -> bool:

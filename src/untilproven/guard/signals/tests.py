@@ -1,44 +1,25 @@
 """Tests that are gone, hidden, skipped, or run with less."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 
-from untilproven.guard.comparison import Comparison, Side
+from untilproven.guard.comparison import Comparison
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Running
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Became, Placed, Tests
 
 _NEARLY_ALL = 0.9
-_SKIPPING = (
-    *("skip", "ignore", "disable", "xfail", "expectedfail", "pending", "todo", "__test__", "only", "focus"),
-    *(
-        "xdescribe",
-        "fdescribe",
-        "xcontext",
-        "fcontext",
-        "xit",
-        "fit(",
-        "cfg",
-        "build",
-        "enabled",
-        "assume",
-        "exit",
-        "abstract",
-    ),
-)
-"""Words that may be about not running. They only say where to look closer."""
 
 
 def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     yield from _removed(tests, explanations)
-    around = _skipped_around(comparison)
     for one in tests.kept:
         if one.how == "hidden":
             yield _signal("test-hidden", one, was=one.before.name, now=one.after.name)
-        elif one.differs or one.how == "moved" or one.after.path in around:
+        elif one.differs or one.how == "moved":
             yield from _run_less(one, explanations)
-    yield from _suites(tests, around)
+    yield from _suites(tests)
     yield from _commented_out(comparison, tests)
 
 
@@ -103,29 +84,14 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         )
 
 
-def _skipped_around(comparison: Comparison) -> frozenset[str]:
-    """Files that say more about skipping outside of their tests than they did: on a class, on the file, on a block."""
-    return frozenset(
-        pair.after.path
-        for pair in comparison.pairs
-        if pair.before and pair.after and _words_around(pair.after) - _words_around(pair.before)
-    )
-
-
-def _words_around(side: Side) -> Counter[str]:
-    whole = side.text.lower()
-    within = "\n".join(one.text for one in side.facts.declarations if one.is_test).lower()
-    return Counter({word: whole.count(word) - within.count(word) for word in _SKIPPING})
-
-
-def _suites(tests: Tests, around: frozenset[str]) -> Iterator[Signal]:
+def _suites(tests: Tests) -> Iterator[Signal]:
     """All tests of a file that has several, skipped at once."""
     by_file: dict[str, list[Became]] = defaultdict(list)
     for one in tests.kept:
         if one.how != "hidden":
             by_file[one.after.path].append(one)
     for path, kept in by_file.items():
-        skipped = [one for one in kept if (one.differs or path in around) and _is_newly_skipped(one)]
+        skipped = [one for one in kept if one.differs and _is_newly_skipped(one)]
         if len(skipped) > 1 and len(skipped) == len(kept):
             reason = skipped[0].after.test.reason
             yield Signal("suite-skipped", path, skipped[0].after.line, subject=path, now=reason, amount=len(skipped))

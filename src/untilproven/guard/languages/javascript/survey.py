@@ -49,21 +49,21 @@ _BINDINGS: Rule = {
 }
 _ASSIGNMENTS: Rule = {"kind": "assignment_expression", "has": {"field": "left", "kind": "member_expression"}}
 _FUNCTIONS: list[Rule] = [{"kind": kind} for kind in sorted(FUNCTIONS)]
-_ALWAYS: list[Rule] = [*_FUNCTIONS, {"kind": "comment"}, CANDIDATES, _CALLS, _BINDINGS, _ASSIGNMENTS]
-_RARE: tuple[tuple[Rule, tuple[str, ...]], ...] = (
-    (_NAMED_CALLS, ("spyOn(", "proxyquire(", "nock(")),
-    (_VARIABLES, (".env.", "import.meta", "Cypress")),
-    (_NAMES, tuple(f"{mark}{name}{mark}" for name in ("test", "testing", "vitest", "jest", "mocha") for mark in "'\"")),
-    (
-        _TYPES,
-        tuple(f"typeof {name}" for name in ("jest", "vi", "desc", "it", "test", "exp", "mocha", "jas", "Cy", "cy")),
-    ),
-)
-"""Rules that cost more than to see that none of these words is in the file."""
-
-
-def _rule(text: str) -> Config:
-    return {"rule": {"any": [*_ALWAYS, *(rule for rule, words in _RARE if any(word in text for word in words))]}}
+_ASKING: list[Rule] = [_VARIABLES, _NAMES, _TYPES]
+_RULE: Config = {
+    "rule": {
+        "any": [
+            *_FUNCTIONS,
+            {"kind": "comment"},
+            CANDIDATES,
+            _CALLS,
+            _NAMED_CALLS,
+            *_ASKING,
+            _BINDINGS,
+            _ASSIGNMENTS,
+        ]
+    }
+}
 
 
 class Survey(msgspec.Struct, frozen=True, eq=False):
@@ -105,8 +105,7 @@ def _survey(root: SgRoot) -> Survey:
     asking: list[SgNode] = []
     bindings: list[SgNode] = []
     assignments: list[SgNode] = []
-    top = root.root()
-    for node in top.find_all(_rule(top.text())):
+    for node in root.root().find_all(_RULE):
         kind = node.kind()
         if kind == "call_expression":
             if (found := opening(node)) is not None:

@@ -121,7 +121,7 @@ def mocks_of(marks: list[SgNode], function: SgNode) -> Iterator[str]:
     for assignment in _body(function).find_all(kind="assignment"):
         for target, given in assigned(assignment):
             made = call_of(given)
-            if target.kind() in {"attribute", "subscript"} and made and _MOCKS.fullmatch(made.name):
+            if target.kind() in {"attribute", "subscript", "identifier"} and made and _MOCKS.fullmatch(made.name):
                 yield written(target)
 
 
