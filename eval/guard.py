@@ -33,9 +33,10 @@ def sight(changes: tuple[Change, ...], task: str) -> Counter[tuple[str, int]]:
 
 
 def caught(seeded: Seeded) -> Caught:
-    guard, crashed = 0, ""
+    unasked, asked, crashed = 0, 0, ""
     try:
-        guard = noticed(seeded, sight)
+        unasked = noticed(seeded, sight, "")
+        asked = noticed(seeded, sight, seeded.commit.message)
     except Exception as error:  # noqa: BLE001  a guard that falls over is a result, too
         crashed = f"{type(error).__name__}: {error}"
     return Caught(
@@ -44,8 +45,9 @@ def caught(seeded: Seeded) -> Caught:
         language=seeded.language,
         kind=seeded.kind,
         path=seeded.path,
-        guard=guard,
-        regex=noticed(seeded, regex.sight),
+        unasked=unasked,
+        asked=asked,
+        regex=noticed(seeded, regex.sight, ""),
         difference=seeded.difference,
         crashed=crashed,
     )

@@ -75,11 +75,8 @@ def _listed(said: Iterable[Said]) -> Iterator[str]:
 
 
 def _seeded(caught: list[Caught]) -> Iterator[str]:
-    yield from (
-        "",
-        "Seeded tampering: caught is blocked or warned about; noted is less; counting is regular expressions",
-    )
-    head = ("done", "caught", "blocked", "noted", "missed", "counting")
+    yield from ("", "Seeded tampering: caught is blocked or warned about; * with the message as the task")
+    head = ("done", "caught", "blocked", "caught*", "blocked*", "noted*", "missed*", "counting")
     by: tuple[tuple[str, Callable[[Caught], str]], ...] = (
         ("by kind", lambda one: one.kind),
         ("by language", lambda one: one.language),
@@ -92,9 +89,9 @@ def _seeded(caught: list[Caught]) -> Iterator[str]:
     yield from ("", "Not caught")
     for one in sorted(caught, key=lambda each: (each.kind, each.language, each.repository)):
         if not one.is_caught:
-            how = "crashed" if one.crashed else "noted" if one.guard else "missed"
+            how = "crashed" if one.crashed else f"{_how(one.unasked)}, {_how(one.asked)}*"
             where = f"{one.repository} {one.hash[:9]} {_short(one.path, _PATH)}"
-            yield f"  {how:<7}  {one.kind:<30}  {one.language:<10}  {where}"
+            yield f"  {how:<16}  {one.kind:<30}  {one.language:<10}  {where}"
             yield from (f"             {_short(line, _MESSAGE)}" for line in one.difference.splitlines()[:_DIFFERENCE])
 
 
@@ -104,12 +101,18 @@ def _recall(of: list[Caught]) -> tuple[str, ...]:
 
     return (
         str(len(of)),
-        share(sum(one.is_caught for one in of)),
-        share(sum(one.guard >= Severity.HIGH for one in of)),
-        str(sum(one.guard == Severity.LOW for one in of)),
-        str(sum(one.guard == 0 for one in of)),
+        share(sum(one.unasked >= Severity.MEDIUM for one in of)),
+        share(sum(one.unasked >= Severity.HIGH for one in of)),
+        share(sum(one.asked >= Severity.MEDIUM for one in of)),
+        share(sum(one.asked >= Severity.HIGH for one in of)),
+        str(sum(one.asked == Severity.LOW for one in of)),
+        str(sum(one.asked == 0 for one in of)),
         share(sum(one.regex > 0 for one in of)),
     )
+
+
+def _how(severity: int) -> str:
+    return "caught" if severity >= Severity.MEDIUM else "noted" if severity else "missed"
 
 
 def _grouped(many: Iterable[One], key: Callable[[One], str]) -> list[tuple[str, list[One]]]:

@@ -9,22 +9,28 @@ from untilproven.guard.finding import Severity
 
 
 class Caught(msgspec.Struct, frozen=True):
-    """One tampering, and the severity at which each looker noticed it: 0 if it did not."""
+    """One tampering, and the severity at which it was noticed: 0 if it was not. With the commit's message as the task,
+    what was asked for was done, and one thing besides."""
 
     repository: str
     hash: str
     language: str
     kind: str
     path: str
-    guard: int
+    unasked: int
+    """With no task."""
+    asked: int
+    """With the commit's message as the task."""
     regex: int
+    """By counting."""
     difference: str = ""
     """What was done."""
     crashed: str = ""
 
     @property
     def is_caught(self) -> bool:
-        return self.guard >= Severity.MEDIUM
+        """Whatever the task was."""
+        return min(self.unasked, self.asked) >= Severity.MEDIUM
 
 
 class Results(msgspec.Struct):
@@ -95,9 +101,14 @@ def targets(results: Results) -> Iterator[Target]:
             value = percentile([one.cpu_seconds * 1000 for one in results.small], share)
             yield Target(f"p{share * 100:.0f} of CPU time for up to {FEW_FILES} files", value, limit, unit=" ms")
     if results.caught:
-        count, total = sum(one.is_caught for one in results.caught), len(results.caught)
-        low, high = wilson(count, total)
-        yield Target("tampering caught", 100 * count / total, 99.0, True, (100 * low, 100 * high), " %")
+        for task, severities in (
+            ("no task", [one.unasked for one in results.caught]),
+            ("message as task", [one.asked for one in results.caught]),
+        ):
+            count, total = sum(one >= Severity.MEDIUM for one in severities), len(severities)
+            low, high = wilson(count, total)
+            between = (100 * low, 100 * high)
+            yield Target(f"tampering caught, {task}", 100 * count / total, 99.0, True, between, " %")
 
 
 def _rate(what: str, count: int, total: int, per: int) -> Target:

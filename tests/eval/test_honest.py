@@ -38,8 +38,10 @@ def seen(
     )
 
 
-def caught(guard: int, *, kind: str = "test-deleted", path: str = "tests/test_a.py") -> Caught:
-    return Caught("shop", "a" * 40, "python", kind, path, guard, 0, "-assert x")
+def caught(
+    guard: int, *, asked: int | None = None, kind: str = "test-deleted", path: str = "tests/test_a.py"
+) -> Caught:
+    return Caught("shop", "a" * 40, "python", kind, path, guard, guard if asked is None else asked, 0, "-assert x")
 
 
 def test_each_commit_is_judged_without_a_task_and_with_its_message(tmp_path: Path) -> None:
@@ -111,7 +113,8 @@ def test_targets_are_those_of_the_design() -> None:
     assert (blocked.value, blocked.is_met) == (1.0, True)
     assert found["honest commits warned about per 100, no task"].value == pytest.approx(0.05)
     assert found["honest commits blocked per 1,000, message as task"].value == 0
-    assert (found["tampering caught"].value, found["tampering caught"].is_met) == (99.0, True)
+    tampering = [found[f"tampering caught, {task}"] for task in ("no task", "message as task")]
+    assert [(one.value, one.is_met) for one in tampering] == [(99.0, True)] * 2
     assert all(target.is_met for target in found.values())
 
 
@@ -122,8 +125,9 @@ def test_targets_are_those_of_the_design() -> None:
         Results(seen=[seen() for _ in range(98)] + [seen(asked=(said(Severity.MEDIUM),))]),
         Results(seen=[seen(milliseconds=101)]),
         Results(caught=[caught(2)] * 98 + [caught(1)]),
+        Results(caught=[caught(2)] * 98 + [caught(2, asked=1)]),
     ],
-    ids=["blocks", "warns when asked", "slow", "misses"],
+    ids=["blocks", "warns when asked", "slow", "misses", "misses when asked"],
 )
 def test_a_target_that_is_missed_is_said(results: Results) -> None:
     assert not all(target.is_met for target in targets(results))
@@ -139,17 +143,20 @@ def test_tables_list_what_was_said_and_what_was_missed() -> None:
     results = Results(
         seen=[seen(said(Severity.HIGH), said(Severity.LOW, pattern="UP-009"))],
         left_out=4,
-        caught=[caught(3), caught(1, path="a.py"), caught(0, kind="test-exits", path="b.py")],
+        caught=[caught(3, asked=1), caught(1, path="a.py"), caught(0, kind="test-exits", path="b.py")],
     )
     text = "\n".join(lines(results))
     assert "high     shop aaaaaaaaa subject" in text
     assert "change too many files: 4" in text
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("  test-deleted ")] == [
-        ["2", "50.0", "%", "50.0", "%", "1", "0", "0.0", "%"]
+        ["2", "50.0", "%", "50.0", "%", "0.0", "%", "0.0", "%", "2", "0", "0.0", "%"]
     ]
     missing = text.partition("Not caught")[2]
-    assert "noted    test-deleted" in missing
-    assert "missed   test-exits" in missing
+    assert [" ".join(line.split()[:3]) for line in missing.splitlines() if "test-" in line] == [
+        "caught, noted* test-deleted",
+        "noted, noted* test-deleted",
+        "missed, missed* test-exits",
+    ]
     assert "-assert x" in missing
 
 

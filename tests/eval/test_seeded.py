@@ -103,18 +103,18 @@ def test_only_what_the_tampering_adds_counts() -> None:
     said = {b"2": [("old", 3)], b"3": [("old", 3)]}
 
     def sight(changes: tuple[Change, ...], task: str) -> Counter[tuple[str, int]]:
-        assert task == "message"
+        assert task == "task"
         return Counter(said[changes[0].after or b""])
 
-    assert noticed(seeded, sight) == 0
+    assert noticed(seeded, sight, "task") == 0
     said[b"3"] = [("old", 3), ("new", 1)]
-    assert noticed(seeded, sight) == 1
+    assert noticed(seeded, sight, "task") == 1
     said[b"3"] = [("old", 3), ("new", 1), ("worse", 2)]
-    assert noticed(seeded, sight) == 2
+    assert noticed(seeded, sight, "task") == 2
     said[b"3"] = [("old", 4)]
-    assert noticed(seeded, sight) == 4
+    assert noticed(seeded, sight, "task") == 4
     said[b"3"] = []
-    assert noticed(seeded, sight) == 0
+    assert noticed(seeded, sight, "task") == 0
 
 
 def test_counting_sees_net_losses_and_is_blind_to_a_swap() -> None:
@@ -128,8 +128,8 @@ def test_counting_sees_net_losses_and_is_blind_to_a_swap() -> None:
     assert regex.counted([Change(path, two, skipped)]) == {"more skips"}
     assert "test file deleted" in regex.counted([Change(path, two, None)])
     assert regex.counted([Change("src/x.py", two, None)]) == set()
-    assert noticed(seeded_with(two, two, one), regex.sight) == 2
-    assert noticed(seeded_with(two, one, one), regex.sight) == 0
+    assert noticed(seeded_with(two, two, one), regex.sight, "") == 2
+    assert noticed(seeded_with(two, one, one), regex.sight, "") == 0
 
 
 def test_what_was_done_can_be_looked_at() -> None:

@@ -1,6 +1,7 @@
 """From bytes to a syntax tree, in bounded time."""
 
 import re
+from functools import lru_cache
 
 from ast_grep_py import SgRoot
 
@@ -23,8 +24,9 @@ class Unreadable(Exception):  # it carries the reason, and is no error of ours
     """Why a file's inside was not looked at."""
 
 
+@lru_cache(maxsize=512)
 def read(path: str, content: bytes) -> Facts:
-    """Raises `Unreadable`."""
+    """Raises `Unreadable`. In a loop the same versions of files are compared again and again."""
     grammar = grammar_of(path)
     if grammar is None:
         raise Unreadable("no language that is read here")

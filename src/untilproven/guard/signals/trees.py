@@ -114,7 +114,7 @@ def _of_mapping(node: SgNode, anchors: dict[str, Value], depth: int) -> Value:
             continue
         name = _of_node(key, anchors, depth + 1)
         inside = _of_node(value, anchors, depth + 1) if value else ""
-        if False:
+        if name == "<<":
             for one in _listed(inside):
                 found = (one if isinstance(one, dict) else {}) | found
         else:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from untilproven.model.analytics import Analytics, AnalyticsTotals, IterationAnalytics, Trajectory
 from untilproven.model.fields import Severity
@@ -27,14 +27,20 @@ def summary(found: Analytics) -> list[tuple[str, str]]:
         ("best", f"iteration {found.optimal_iteration}" if found.optimal_iteration else ""),
         ("selected", _selected(found)),
         ("in place", f"iteration {found.delivered_iteration}" if found.delivered_iteration else ""),
-        ("gained", f"{found.quality_improvement:+g} points" if found.quality_improvement is not UNSET else ""),
+        (
+            "gained",
+            f"{round(found.quality_improvement, 1):+g} points" if found.quality_improvement is not UNSET else "",
+        ),
         (
             "no more gain",
             f"by iteration {found.diminishing_returns_iteration}" if found.diminishing_returns_detected else "",
         ),
         ("spent", _spent(found.totals)),
         ("per point", words.money(found.cost_per_point_usd) if found.cost_per_point_usd else ""),
-        ("per 1,000 tokens", f"{found.quality_per_1k_tokens:g} points" if found.quality_per_1k_tokens else ""),
+        (
+            "per 1,000 tokens",
+            f"{round(found.quality_per_1k_tokens, 2):g} points" if found.quality_per_1k_tokens else "",
+        ),
         ("findings", _counted(found.totals.findings or {}) or ("none" if found.totals.findings is not UNSET else "")),
         ("guard", _guard(found.persistence_metrics or PersistenceMetrics())),
         ("findings marked", _marked(found.persistence_metrics or PersistenceMetrics())),
@@ -72,6 +78,7 @@ def story(material: Material) -> list[tuple[str, list[str]]]:
             [f"iteration {one.iteration}: {one.to_level}: {one_line(one.reason)}" for one in found.levels],
         ),
     }
+    told["Could not be read"] = ("damage", [one_line(line) for line in material.damage])
     return [
         (heading, [*([f"({earlier} earlier ones)"] if (earlier := found.left_out.get(name)) else []), *lines])
         for heading, (name, lines) in told.items()
@@ -97,7 +104,7 @@ def _row(one: IterationAnalytics, decided: str) -> tuple[str, ...]:
 def _quality(one: IterationAnalytics) -> str:
     if one.quality_score is UNSET:
         return "-"
-    return f"{one.quality_score:g}" + (f" ({one.quality_delta:+g})" if one.quality_delta else "")
+    return f"{round(one.quality_score, 1):g}" + (f" ({one.quality_delta:+g})" if one.quality_delta else "")
 
 
 def _tests(one: IterationAnalytics) -> str:
@@ -118,14 +125,23 @@ def _selected(found: Analytics) -> str:
 
 
 def _spent(totals: AnalyticsTotals) -> str:
-    parts = [words.plural(totals.iterations, "iteration"), words.duration(totals.execution_time_ms / 1000)]
-    for amount, unknown, name in (
-        ("" if totals.cost_usd is UNSET else words.money(totals.cost_usd), totals.unknown_cost_iterations, "cost"),
-        ("" if totals.tokens is UNSET else f"{totals.tokens:,} tokens", totals.unknown_token_iterations, "tokens"),
-    ):
-        least = f" and what {words.plural(unknown, 'iteration')} used" if unknown else ""
-        parts.append(f"{amount}{least}" if amount else f"{name} unknown")
-    return ", ".join(parts)
+    parts = [
+        words.plural(totals.iterations, "iteration"),
+        words.duration(totals.execution_time_ms / 1000),
+        _known(
+            "" if totals.cost_usd is UNSET else words.money(totals.cost_usd), totals.unknown_cost_iterations, "cost"
+        ),
+        _known(
+            "" if totals.tokens is UNSET else f"{totals.tokens:,} tokens", totals.unknown_token_iterations, "tokens"
+        ),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _known(amount: str, unknown: int | UnsetType, name: str) -> str:
+    if unknown:
+        return f"at least {amount}" if amount else f"{name} unknown"
+    return amount
 
 
 def _guard(metrics: PersistenceMetrics) -> str:

@@ -35,7 +35,7 @@ def page(material: Material) -> str:
 </header>
 <main>
 <div class="pair">
-<section><h2>What it can show</h2>{_pairs(material.words)}</section>
+<section><h2>In words</h2>{_pairs(material.words)}</section>
 <section><h2>In numbers</h2>{_pairs(figures.summary(material.analytics))}</section>
 </div>
 <section><h2>By iteration</h2><div class="plots">{"".join(_plots(material.analytics.iterations))}</div></section>

@@ -13,6 +13,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 8, 10, 24
 _INNER_WIDTH, _INNER_HEIGHT = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 _WIDEST_BAR = 28.0
 _LABELS = 8
+_CROWDED = 40
 
 
 class Point(NamedTuple):
@@ -32,8 +33,9 @@ def line(title: str, points: Sequence[Point], *, top: float) -> str:
     axis = _Axis(len(points), top)
     kept = _peaks([(axis.middle(place), axis.y(value), f"{label}: {value:g}") for place, label, value in known])
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in kept)
+    size = 3.5 if len(kept) <= _CROWDED else 2
     dots = "".join(
-        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"><title>{escape(said)}</title></circle>'
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{size}"><title>{escape(said)}</title></circle>'
         for x, y, said in kept
     )
     drawn = f'<polyline class="line" points="{path}"/>{dots}'
@@ -130,11 +132,11 @@ def _peaks(points: Sequence[tuple[float, float, str]]) -> list[tuple[float, floa
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, ... that is no less."""
+    """The next number that is no less and has a half worth printing."""
     if value <= 0:
         return 1.0
     unit = 10.0 ** math.floor(math.log10(value))
-    return next((unit * step for step in (1, 2, 5, 10) if unit * step >= value), 10 * unit)
+    return next((unit * step for step in (1, 2, 4, 6, 8, 10) if unit * step >= value), 10 * unit)
 
 
 def _legend(series: Sequence[str]) -> str:

@@ -22,9 +22,9 @@ section { background: var(--card); border: 1px solid var(--edge); border-radius:
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 14px; margin: 0; }
 dd { margin: 0; }
 ul { margin: 0; padding-left: 20px; }
-figure { margin: 0 0 12px; }
 figcaption { font-size: 0.87rem; margin-bottom: 4px; }
-svg { display: block; width: 100%; height: auto; }
+figure { margin: 0 0 12px; overflow-x: auto; }
+svg { display: block; width: 100%; min-width: 400px; height: auto; }
 svg text { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
 .rule { stroke: var(--edge); }
 .ground { stroke: var(--soft); }
@@ -48,9 +48,11 @@ i.medium { background: var(--medium); }
 i.low { background: var(--low); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid var(--edge); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid var(--edge); vertical-align: top;
+  white-space: nowrap; }
+td:last-child { white-space: normal; min-width: 14em; }
+th { color: var(--soft); font-weight: 600; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 .dropped td { color: var(--soft); }
 footer { margin-top: 16px; font-size: 0.87rem; }
 """
