@@ -194,6 +194,15 @@ def test_the_guards_latency_and_overhead() -> None:
     assert (metrics.false_positive_rate, metrics.true_positive_count, metrics.false_positive_count) == (UNSET,) * 3
 
 
+def test_a_percentile_is_no_less_than_that_share_of_the_values() -> None:
+    history = History()
+    for number in range(1, 11):
+        history.iteration(number, found={}, guard_seconds=number / 1000)
+    metrics = of(history).persistence_metrics
+    assert metrics
+    assert metrics.detection_latency_p95_ms == 10
+
+
 def test_a_guard_that_could_not_look_has_no_latency() -> None:
     history = History().iteration(1)
     history.add(events.GuardFinished(iteration=1, files=0, duration_seconds=0, skipped="no room"))
@@ -243,13 +252,14 @@ def test_averages_across_loops_are_over_those_of_which_the_number_is_known() -> 
         across.Run("fix it\nin detail", Status.COMPLETED, of(scored(50, 70))),
         across.Run("fix  it", Status.FAILED, of(scored(50, 60, 80))),
         across.Run("\x1b[2Jdo it", Status.FAILED, of(History().iteration(1, usage=Usage()))),
+        across.Run("", Status.FAILED, of(History().iteration(1).iteration(2, usage=Usage()))),
     ]
     found = across.summary(runs, MOMENT)
-    assert found.total_loops_run == 3
-    assert found.loops_by_status == {"completed": 1, "failed": 2}
+    assert found.total_loops_run == 4
+    assert found.loops_by_status == {"completed": 1, "failed": 3}
     assert found.average_iterations_per_loop == 2
     assert found.average_quality_improvement == 25
-    assert (found.average_cost_per_loop, found.loops_of_unknown_cost) == (1.25, 1)
+    assert (found.average_cost_per_loop, found.loops_of_unknown_cost) == (1.25, 2)
     assert found.most_common_tasks == (CommonTask(task="fix it", loops=2), CommonTask(task="do it", loops=1))
 
 

@@ -24,7 +24,7 @@ class Unreadable(Exception):  # it carries the reason, and is no error of ours
     """Why a file's inside was not looked at."""
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def read(path: str, content: bytes) -> Facts:
     """Raises `Unreadable`. In a loop the same versions of files are compared again and again."""
     grammar = grammar_of(path)

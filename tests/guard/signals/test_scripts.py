@@ -145,6 +145,7 @@ def test_ways_of_each_place(path: str, before: str, after: str) -> None:
         ("mvn verify", "mvn verify -DskipTests", "command-neutralised"),
         ("./gradlew build", "./gradlew build -x test", "command-neutralised"),
         ("ruff check .", "ruff check . --exit-zero", "command-neutralised"),
+        ("prettier --check .", "prettier --write .", "command-neutralised"),
         ("pytest", "pytest --ignore=docs", None),
         ("pytest", "python -m pytest", None),
         ("pytest tests", "pytest -m 'not slow' tests", "command-weakened"),

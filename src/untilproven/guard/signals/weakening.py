@@ -42,6 +42,8 @@ _FILE = re.compile(r".*\.(?:py|[cm]?[jt]sx?|go|rs|rb|java|kt)(?:::.*)?")
 def verifies_nothing(check: Check) -> str | None:
     """The option by which nothing is verified, if there is one."""
     for word in check.command.words[1:]:
+        if check.purpose == "lint" and word in {"-w", "--write"}:
+            return word
         if _NOT_RUN.fullmatch(word) and not (word == "--list" and check.purpose != "tests"):
             return word
     if check.tool.startswith("gradle") and (found := _GRADLE.search(check.command.text)):
