@@ -7,7 +7,7 @@ from ast_grep_py import SgNode
 
 from eval.mutations.code import Code, Edit, Edits, Mutator, Site, Span, before, cut, over, span
 
-_LITERAL = re.compile(r"[-\d\"'\[({]|None|True|False|true|false|null|nil|vec!")
+_LITERAL = re.compile(r"[-\d\"'\[({]|[rbfu]{1,2}#*[\"']|None|True|False|true|false|null|nil|vec!")
 
 Operands = Callable[[SgNode], tuple[Span, Span] | None]
 """Of a statement that asserts equality: where the actual value stands, and where the expected one."""

@@ -2,9 +2,9 @@
 
 import pytest
 
-from untilproven.guard.kinds import kind_of
 from untilproven.checks.protected import Protected, Views, scripts_in, views_of
 from untilproven.contract import Differs
+from untilproven.guard.kinds import kind_of
 
 CREATED, MODIFIED, DELETED = Differs(False, True), Differs(True, True), Differs(True, False)
 

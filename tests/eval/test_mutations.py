@@ -124,6 +124,14 @@ def test_an_assertion_that_is_new_in_a_known_test_is_left_alone() -> None:
     assert [one.text() for one in test.asserts] == ["assert f(1) == 2"]
 
 
+@pytest.mark.parametrize("literal", ['b"x"', "[1]", "-3", 'r"\\x"', "None"])
+def test_every_literal_is_known_for_one(literal: str) -> None:
+    language = LANGUAGES[0]
+    text = f"def test_a():\n    assert {literal} == f(x)\n"
+    (edits,) = language.mutations("assertion-weakened", language.code("test_a.py", text, text))
+    assert "assert f(x) is not None" in applied(text, edits)
+
+
 def test_the_literal_is_the_expected_value_wherever_it_stands() -> None:
     language = LANGUAGES[0]
     text = "def test_a():\n    assert 3 == f(x)\n"

@@ -37,7 +37,9 @@ def test_every_setting_without_a_default_shows_an_example() -> None:
 
 def test_whatever_names_a_program_or_opens_the_room_always_waits_for_trust() -> None:
     dangerous = {"agent", "agent_cmd", "until", "sandbox", "network", "share", "env", "agent_home", "check_network"}
-    dangerous |= {"allow_test_edits", "notify", "on_gate", "metric"} | {key for key in BY_KEY if key.startswith("hooks.")}
+    dangerous |= {"allow_test_edits", "notify", "on_gate", "metric"} | {
+        key for key in BY_KEY if key.startswith("hooks.")
+    }
     assert {option.key for option in OPTIONS if option.trust is Trust.ALWAYS} == dangerous
 
 
@@ -47,4 +49,8 @@ def test_every_limit_and_permission_waits_for_trust_where_it_is_weakened() -> No
     weaker_when_raised |= {"max_iterations", "max_tokens", "task.max_iterations"}
     weaker_when_raised |= {option.key for option in OPTIONS if option.kind in (Kind.DURATION, Kind.MONEY)}
     assert {option.key for option in OPTIONS if option.trust is Trust.RAISED} == weaker_when_raised
-    assert {option.key for option in OPTIONS if option.trust is Trust.LOWERED} == {"auto_test", "measure", "require_proof"}
+    assert {option.key for option in OPTIONS if option.trust is Trust.LOWERED} == {
+        "auto_test",
+        "measure",
+        "require_proof",
+    }

@@ -88,7 +88,7 @@ class _Ledger:
         self.lost: list[Usage] = []
         """What iterations had used that were never finished."""
         self.best: BestIteration | None = None
-        self.proven = ""
+        self.completed = ""
         self.in_place = 0
 
     def add(self, entry: events.Entry) -> None:
@@ -118,7 +118,7 @@ class _Ledger:
                 self._lap(event.iteration).fate = Fate.KEPT
                 self.in_place = event.iteration
             case events.StatusChanged(to=Status.COMPLETED):
-                self.proven = event.reason or "it was accepted"
+                self.completed = event.reason or "it was accepted"
             case events.LoopFinished(undelivered=True):
                 self.in_place = 0
 
@@ -149,9 +149,9 @@ class _Ledger:
         self.in_place = event.iteration if event.fate is Fate.KEPT else self.in_place
 
     def selection(self, optimal: tuple[int, float] | None) -> tuple[int, str]:
-        """Proven first, then the score."""
-        if self.proven and self.in_place:
-            return self.in_place, self.proven
+        """The work that was accepted as done first, then the score."""
+        if self.completed and self.in_place:
+            return self.in_place, self.completed
         if self.best and self.best.iteration:
             return self.best.iteration, self.best.selection_reason or ""
         return (optimal[0], f"Highest quality score ({optimal[1]:g}%)") if optimal else (0, "")

@@ -70,7 +70,7 @@ class Analytics(Record, frozen=True, kw_only=True):
     """The one with the highest score."""
     final_iteration: Ordinal | UnsetType = UNSET
     selected_iteration: Ordinal | UnsetType = UNSET
-    """The one that was proven; as long as none is, the best."""
+    """The one that completed the loop; as long as none has, the best."""
     selection_reason: str | UnsetType = UNSET
     delivered_iteration: Ordinal | UnsetType = UNSET
     """The one whose tree is in place: next to the best, the last one stays."""
