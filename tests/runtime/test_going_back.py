@@ -64,9 +64,10 @@ def test_a_loop_that_takes_over_has_the_start_of_the_first(place: Place) -> None
 
 
 def test_tests_are_held_to_the_first_start_over_any_number_of_loops(place: Place) -> None:
-    place.write("check.sh", "#!/bin/sh\ngrep -q right code\n", mode=0o755)
-    agent = "--agent-cmd=printf '#!/bin/sh\\nexit 0\\n' > check.sh"
-    words = ("cheat", agent, "--until=./check.sh", ROOM, "--no-auto-test", "-q")
+    place.write("tests/expected.txt", "right\n")
+    place.write("made.txt", "wrong\n")
+    agent = "--agent-cmd=cp made.txt tests/expected.txt"
+    words = ("cheat", agent, "--until=cmp -s tests/expected.txt made.txt", ROOM, "--no-auto-test", "-q")
     assert place.ralph("run", *words, "-n1").returncode == 4
     assert place.ralph("resume", place.loop, "-n", "2", "-q").returncode in {4, 8}
     assert "completed" not in {place.read(loop)["status"] for loop in place.loops()}
