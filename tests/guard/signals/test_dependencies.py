@@ -100,6 +100,8 @@ def test_a_runner_loads_a_stub(path: str, text: str) -> None:
     before = {path: text.format("")}
     (signal,) = found(dependencies, before, {path: text.format("'^axios$': '<rootDir>/test/stubs/axios.js'")})
     assert (signal.name, signal.subject) == ("dependency-replaced", "axios")
+    there = "'^axios$': '<rootDir>/test/stubs/axios.js', "
+    assert found(dependencies, {path: text.format(there)}, {path: text.format(f"{there}'^@/(.*)$': './a'")}) == []
     for harmless in ("'^@/(.*)$': '<rootDir>/src/$1'", "'a': './src/a'", "'\\\\.css$': './test/stub.js'"):
         assert found(dependencies, before, {path: text.format(harmless)}) == []
 

@@ -3,6 +3,8 @@
 import pytest
 
 from guard.signals.compared import found, names
+from untilproven.guard.change import Change
+from untilproven.guard.comparison import Comparison
 from untilproven.guard.signals.host import host
 
 TASK = '{{"tasks": [{{"label": "a", "command": "make"{}}}]}}'
@@ -109,6 +111,11 @@ def test_hooks_that_are_fetched_are_named_by_where_they_come_from() -> None:
     before, after = HOOKS.format("https://a", "v1", "a"), HOOKS.format("https://b", "v1", "a")
     (signal,) = found(host, {".pre-commit-config.yaml": before}, {".pre-commit-config.yaml": after})
     assert (signal.name, signal.subject, signal.line) == ("hook-added", "https://b", 2)
+
+
+def test_a_file_that_was_only_moved_is_the_same() -> None:
+    moved = Comparison([Change("b/.envrc", b"a\n", b"a\n", old_path="a/.envrc")])
+    assert list(host(moved)) == []
 
 
 def test_what_is_installed_is_not_ours() -> None:

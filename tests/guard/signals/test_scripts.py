@@ -156,6 +156,11 @@ def test_options_of_each_tool(before: str, after: str, name: str | None) -> None
     assert found == ([name] if name else [])
 
 
+def test_a_script_that_asks_for_the_status_itself_need_not_stop() -> None:
+    after = "pytest\nstatus=$?\nrm -rf tmp\nexit $status\n"
+    assert found(scripts, {"a.sh": "set -e\npytest\nrm -rf tmp\n"}, {"a.sh": after}) == []
+
+
 def test_a_target_that_needs_another_is_not_empty() -> None:
     before = "fmt: all go\n\tgofmt -w .\n"
     assert found(scripts, {"Makefile": before}, {"Makefile": "fmt: all\n"}) == []

@@ -128,6 +128,12 @@ def test_of_twins_the_one_that_may_fail_is_found() -> None:
     assert (signal.name, signal.subject) == ("ci-optional", "test: pytest")
 
 
+def test_a_new_job_that_may_fail_does_not_stand_for_another() -> None:
+    nightly = "  nightly:\n    continue-on-error: true\n    steps:\n      - run: pytest -q nightly\n"
+    (signal,) = found(workflows, ci(GITHUB), ci(GITHUB.replace("          pytest -q\n", "") + nightly))
+    assert (signal.name, signal.subject) == ("ci-removed", "test: pytest")
+
+
 def test_a_workflow_that_is_gone_counts_by_its_name() -> None:
     (tests, lint) = found(workflows, ci(GITHUB), {})
     assert (tests.explained, lint.explained) == ((), ("lint-only",))

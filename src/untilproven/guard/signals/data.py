@@ -45,7 +45,7 @@ def _name(pair: Pair) -> str | None:
     """None for what is neither recorded nor data, or is written by hand like source."""
     if grammar_of(pair.path) or _KEYS.fullmatch(pair.path):
         return None
-    if (pair.is_test and _OF_TESTS.fullmatch(pair.path)):
+    if _SNAPSHOT.fullmatch(pair.path) or (pair.is_test and _OF_TESTS.fullmatch(pair.path)):
         return "snapshot-rewritten"
     return "fixture-changed" if pair.is_test and not pair.path.endswith((".md", ".rst")) else None
 

@@ -44,7 +44,7 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterat
     elif was.stops and not after.stops and len(after.commands) > 1 and not _asks_for_status(after):
         yield _signal("command-neutralised", pair, after, was, "set -e is gone")
     elif not _heard(was):
-        if _is_swallowed(after) and not _is_swallowed(was):
+        if after.commands and _is_swallowed(after) and not _is_swallowed(was):
             yield _signal("command-neutralised", pair, after, was, after.text)
     else:
         yield from _checked_less(pair, was, after, tools)
