@@ -106,6 +106,12 @@ def test_what_may_be_said_for_it() -> None:
     assert said("pytest.ini", "[pytest]\nnorecursedirs = a\n", "[pytest]\nnorecursedirs = a b\n") == ("elsewhere",)
     assert said(".coveragerc", "[run]\nomit = a\n", "[run]\nomit =\n  a\n  tests/*\n") == ("tests-only",)
     assert said("mypy.ini", "[mypy]\nstrict = True\npretty = True\n", "[mypy]\npretty = True\n") == ("removed",)
+    (signal,) = found(
+        configuration,
+        {"pytest.ini": "[pytest]\nnorecursedirs = a\n"},
+        {"pytest.ini": "[pytest]\nnorecursedirs = a tests/types\n", "tests/types/b.py": "\n"},
+    )
+    assert signal.explained == ("new-place",)
     text = "export default {{ test: {{ exclude: ['a', {}] }} }};"
     path = "test/fixtures/one/vitest.config.ts"
     assert said(path, text.format(""), text.format("'b.test.ts'")) == ("in-tests",)

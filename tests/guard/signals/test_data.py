@@ -17,6 +17,8 @@ from untilproven.guard.signals.data import data
         ("src/test/resources/A.approved.txt", "snapshot-rewritten"),
         ("tests/data/a.json", "fixture-changed"),
         ("testdata/a.txt", "fixture-changed"),
+        ("tests/fixtures/a", "fixture-changed"),
+        ("testdata/a.lisp", "fixture-changed"),
         ("src/test/resources/a.xml", "fixture-changed"),
     ],
 )
@@ -33,7 +35,11 @@ def test_lines_that_are_only_more_moved_or_indented_change_nothing(path: str) ->
 
 
 @pytest.mark.parametrize(
-    "path", ["tests/test_a.py", "tests/certs/a.pem", "tests/README.md", "src/a.json", "docs/snapshots/a.png", "a.txt"]
+    "path",
+    [
+        *("tests/test_a.py", "tests/certs/a.pem", "tests/README.md", "src/a.json", "docs/snapshots/a.png", "a.txt"),
+        *("tests/run.sh", "tests/.gitattributes", "tests/data/.gitkeep", "tests/ATest.groovy", "tests/Dockerfile"),
+    ],
 )
 def test_what_is_no_data(path: str) -> None:
     assert found(data, {path: "a\nb\n"}, {path: "a\nc\n"}) == []

@@ -125,7 +125,7 @@ def test_a_job_that_stays_for_something_else_is_a_job_that_stays() -> None:
 def test_of_twins_the_one_that_may_fail_is_found() -> None:
     twin = GITHUB + "  old:\n    steps:\n      - run: |\n          cd app\n          pytest -q\n"
     (signal,) = found(workflows, ci(twin), ci(twin.replace("pytest -q", "pytest -q || true", 1)))
-    assert (signal.name, signal.subject) == ("ci-optional", "test: pytest")
+    assert (signal.name, signal.subject, signal.explained) == ("ci-optional", "test: pytest", ("same-left",))
 
 
 def test_a_new_job_that_may_fail_does_not_stand_for_another() -> None:

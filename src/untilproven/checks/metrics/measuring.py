@@ -138,7 +138,7 @@ def as_baseline(measured: Measured, at: datetime) -> BaselineMetrics:
     return BaselineMetrics(
         captured_at=at,
         test_count=measured.test_count or 0,
-        coverage_percentage=measured.coverage or 0,
+        coverage_percentage=measured.coverage or 0.0,
         typescript_errors=_known(measured.typescript_errors),
         lint_errors=_known(measured.lint_errors),
         lint_warnings=_known(measured.lint_warnings),

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
+import msgspec
+
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.kinds import kind_of
@@ -29,9 +31,11 @@ _BUILD_SKIPS = re.compile(
 def configuration(comparison: Comparison) -> Iterator[Signal]:
     was, now = settings_of(comparison, "before"), settings_of(comparison, "after")
     told = {_told(name) for name in was}
+    new = [pair.path for pair in comparison.pairs if pair.before is None]
     for name, after in now.items():
         if _told(name) in told:
-            yield from _compared(name, was, now, after)
+            for signal in _compared(name, was, now, after):
+                yield _with_new_places(signal, new)
     for name, before in was.items():
         if not now.anywhere(name):
             yield from _gone(before, now)
@@ -39,6 +43,18 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
         if pair.before and pair.after:
             yield from _ignored(pair, pair.before, pair.after)
             yield from _skipped(pair, pair.before, pair.after)
+
+
+def _with_new_places(signal: Signal, new: list[str]) -> Signal:
+    """Tests that are not looked for where there were none before are not lost."""
+    places = [place.strip("*/") for place in (signal.now or "").split("; ")]
+    if signal.name != strictness.COLLECTION or not all(_is_below(place, new) for place in places):
+        return signal
+    return msgspec.structs.replace(signal, explained=(*signal.explained, "new-place"))
+
+
+def _is_below(place: str, paths: list[str]) -> bool:
+    return len(place) > 1 and any(f"/{path}".startswith(f"/{place}/") for path in paths)
 
 
 def _told(name: str) -> str:

@@ -13,6 +13,11 @@ _SNAPSHOT = re.compile(
 )
 _OF_TESTS = re.compile(r"(?:.*/)?(?:snapshots?|golden(?:s|_files|files)?|expected(?:[-_]?outputs?)?|baselines?)/.*")
 """Directories that hold recorded results if they belong to tests."""
+_DATA = re.compile(
+    r".*\.(?:json[lc5]?|ya?ml|toml|csv|tsv|xml|html?|txt|ini|sql|bin|dat|stderr|stdout|out|in|svg|png|jpe?g|gif|pdf|test)"
+    r"|(?:.*/)?(?:test[-_]?data|(?:__)?fixtures?(?:__)?|resources|data|samples?|cassettes)/[^.].*"
+)
+"""Of what belongs to tests; scripts and settings beside them are none."""
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
 _PROSE = re.compile(
@@ -47,7 +52,8 @@ def _name(pair: Pair) -> str | None:
         return None
     if _SNAPSHOT.fullmatch(pair.path) or (pair.is_test and _OF_TESTS.fullmatch(pair.path)):
         return "snapshot-rewritten"
-    return "fixture-changed" if pair.is_test and not pair.path.endswith((".md", ".rst")) else None
+    is_data = pair.is_test and _DATA.fullmatch(pair.path) and not pair.path.endswith((".md", ".rst"))
+    return "fixture-changed" if is_data else None
 
 
 def _said_for(pair: Pair, gone: int, come: int) -> Iterator[str]:

@@ -67,7 +67,8 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> It
             signal = _signal("command-weakened", pair, after, was, less[0] or "")
             yield msgspec.structs.replace(signal, explained=("named",) if (less[0] or "").startswith("only ") else ())
         elif not new and purpose_of_name(was.name) and _is_lost(check, tools) and not _came(was, after):
-            yield _signal("command-weakened", pair, after, was, f"no {check.tool}")
+            signal = _signal("command-weakened", pair, after, was, f"no {check.tool}")
+            yield msgspec.structs.replace(signal, explained=("lint-only",) if check.purpose == "lint" else ())
 
 
 def _is_lost(check: Check, tools: set[str]) -> bool:

@@ -38,7 +38,7 @@ _CARGO = {
     **_all("clippy fmt deny", "lint"),
     **_all("check c hack semver-checks", "types"),
 }
-_MAVEN = _all("test verify install package integration-test deploy", "tests")
+_MAVEN = _all("test verify install package integration-test", "tests")
 _GRADLE = _all("test check build allTests", "tests") | _all("lint", "lint")
 
 SUBCOMMANDS: dict[str, dict[str, Purpose]] = {

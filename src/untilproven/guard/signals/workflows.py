@@ -114,7 +114,9 @@ def _is_left(run: Run, now: _Pipelines) -> bool:
 
 def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
     how = quiet.unheard or verifies_nothing(quiet.check)
-    return _signal("ci-optional", quiet, now, was=run.check.command.text, now=how)
+    signal = _signal("ci-optional", quiet, now, was=run.check.command.text, now=how)
+    same = any(other.identity == run.identity for other in now.heard)
+    return msgspec.structs.replace(signal, explained=("same-left",) if same else ())
 
 
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:

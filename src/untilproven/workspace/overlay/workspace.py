@@ -72,7 +72,6 @@ class OverlayWorkspace:
     ) -> None:
         self._project = project
         self._openings = openings
-        self._env = environment.of_agent(openings.variables)
         self._exclude = exclude
         self._place = Place(project.root, loop_id)
         self._repository = Repository(project.root, self._place)
@@ -101,6 +100,11 @@ class OverlayWorkspace:
         from untilproven.workspace.snapshots.shelf import Snapshots  # noqa: PLC0415  see above
 
         return Snapshots(self._project.root, self._loop_id)
+
+    @cached_property
+    def _env(self) -> dict[str, str]:
+        """As it is when the first room is opened."""
+        return environment.of_agent(self._openings.variables)
 
     @cached_property
     def _stack(self) -> Stack:

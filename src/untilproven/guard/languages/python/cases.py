@@ -21,6 +21,7 @@ from untilproven.guard.languages.python.nodes import (
 from untilproven.guard.languages.python.skipping import fate_of_mark
 
 _TABLES = frozenset({"list", "tuple", "set", "dictionary"})
+_IMPORTS = ("import_from_statement", "import_statement")
 _MOCKS = re.compile(r"(?:Magic|Async|NonCallable|Property)*Mock|create_autospec")
 _PATCHES = re.compile(r"(?:.*\.)?patch(?:\.(?:object|dict|multiple))?|(?:.*\.)?(?:setattr|delattr|setitem|delitem)")
 _RETRIES = re.compile(r"flaky|retry|rerun|reruns|repeat_on_failure")
@@ -121,8 +122,18 @@ def mocks_of(marks: list[SgNode], function: SgNode) -> Iterator[str]:
     for assignment in _body(function).find_all(kind="assignment"):
         for target, given in assigned(assignment):
             made = call_of(given)
-            if target.kind() in {"attribute", "subscript", "identifier"} and made and _MOCKS.fullmatch(made.name):
+            if (
+                made
+                and _MOCKS.fullmatch(made.name)
+                and (target.kind() in {"attribute", "subscript"} or _is_imported(target.text(), function))
+            ):
                 yield written(target)
+
+
+def _is_imported(name: str, function: SgNode) -> bool:
+    """Whether a name stands for something of another file where the test does not replace it."""
+    imports = function.get_root().root().find_all({"rule": {"any": [{"kind": kind} for kind in _IMPORTS]}})
+    return any(found.text() == name for one in imports for found in one.find_all(kind="identifier"))
 
 
 def _body(function: SgNode) -> SgNode:
