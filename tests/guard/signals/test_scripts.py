@@ -44,6 +44,7 @@ def test_a_script_of_a_package(before: str, after: str, name: str, now: str) -> 
         ("jest", "npm run unit"),
         ("jest", "node scripts/all.js"),
         ("jest", "$(GO) test ./..."),
+        ("jest", "yarn node --flag $(yarn bin jest)"),
         ("jest && eslint .", "eslint . && jest"),
         ("jest && (report || true)", "jest --ci && (report || true)"),
         ("echo no tests yet && exit 1", "jest"),

@@ -100,6 +100,14 @@ def test_a_bar_that_moved_is_compared_with_where_it_is_now() -> None:
     assert (signal.name, signal.path) == ("threshold-lowered", "pyproject.toml")
 
 
+def test_options_of_the_same_name_belong_to_their_tools() -> None:
+    before = {"tox.ini": "[testenv:lint]\ncommands = interrogate --fail-under 100 src\n"}
+    moved = {"tox.ini": "[testenv:lint]\ncommands = interrogate src\n"}
+    told = {**moved, "pyproject.toml": "[tool.interrogate]\nfail-under = 100\n"}
+    assert [signal.subject for signal in found(thresholds, before, moved)] == ["interrogate.fail-under"]
+    assert found(thresholds, before, told) == []
+
+
 def test_numbers_of_other_keys_do_not_count() -> None:
     before = {"package.json": '{"version": "2.0.0", "jest": {"testTimeout": 9000}}', "a.py": "fail_under = 90\n"}
     after = {"package.json": '{"version": "1.0.0", "jest": {"testTimeout": 10}}', "a.py": "fail_under = 10\n"}

@@ -14,7 +14,7 @@ from untilproven.guard.signals.settings import Setting, settings_of
 
 _MEASURES = r"(?:statements|branches|functions|lines)"
 _AT_LEAST = re.compile(
-    r"coverage\.report\.fail_under|coverage\.fail-under|interrogate\.fail-under|pylint\.(?:.*\.)?fail-under"
+    r"coverage\.report\.fail_under|coverage\.fail-under|(?:interrogate|docstr-coverage)\.fail-under|pylint\.(?:.*\.)?fail-under"
     rf"|jest\.(?:.*\.)?coverageThreshold\..*{_MEASURES}|vitest\.(?:.*\.)?thresholds?\..*{_MEASURES}"
     rf"|vitest\.coverage\.{_MEASURES}|nyc\.{_MEASURES}|stryker\.thresholds\.break"
     r"|codecov\.coverage\.status\.(?:project|patch)(?:\..*)?\.target|jacoco\..*|cargo\.fail-under.*"
@@ -127,7 +127,13 @@ def _in_commands(side: Side) -> Iterator[_Bar]:
             value = value if equals else (words[at + 1] if at + 1 < len(words) else "")
             if option in _FLAGS and re.fullmatch(r"\d+(?:\.\d+)?", value):
                 line = side.text.count("\n", 0, max(side.text.find(word), 0)) + 1
-                yield _Bar(_FLAGS[option], float(value), side, line)
+                yield _Bar(_key(option, words), float(value), side, line)
+
+
+def _key(option: str, words: list[str]) -> str:
+    """Other tools than coverage have an option of this name, too."""
+    other = next((tool for tool in ("interrogate", "pylint", "docstr-coverage") if tool in words), None)
+    return f"{other}.fail-under" if option == "--fail-under" and other else _FLAGS[option]
 
 
 def _in_builds(side: Side) -> Iterator[_Bar]:

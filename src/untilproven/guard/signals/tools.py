@@ -84,7 +84,7 @@ INTERPRETER = re.compile(
 )
 HARMLESS = _set(
     """cd ls pwd cat echo printf export set mkdir cp mv rm ln chmod touch tar unzip curl wget git true : exit pip pip3
-    apt apt-get brew choco gem rustup corepack nvm source . which env sleep date test [ [[ uname dpkg yum dnf yarn"""
+    apt apt-get brew choco gem rustup corepack nvm source . which env sleep date test [ [[ uname dpkg yum dnf"""
 )
 """Programs of which no verifying is expected."""
 NOT_VERIFYING = _set("--version -V --help -h version help install uninstall add sync cache pip ci i publish pack audit")

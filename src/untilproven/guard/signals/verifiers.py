@@ -65,7 +65,7 @@ def is_harmless(command: Command) -> bool:
     words = _without_assignments(command.words)
     if words[:1] == ["sudo"]:
         words = words[1:]
-    if not words or base(words[0]) in HARMLESS or base(words[0]).startswith("$"):
+    if words in ([], ["yarn"]) or base(words[0]) in HARMLESS or base(words[0]).startswith("$"):
         return True
     return not NOT_VERIFYING.isdisjoint(words[1:4]) or words[1:2] in (["build"], ["get"], ["mod"], ["config"])
 
