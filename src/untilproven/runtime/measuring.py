@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
-from untilproven.checks.metrics.comparing import drops
 from untilproven.checks.metrics.instruments import Instrument, find_instruments
 from untilproven.checks.metrics.measuring import Measured, as_baseline, measure
 from untilproven.contract import Room
-from untilproven.guard.judging import weigh
 from untilproven.model import events
-from untilproven.runtime.judging import recorded
 from untilproven.store import clock
 from untilproven.store.journal import scan
 
@@ -32,13 +29,20 @@ def run(driver: "Driver", iteration: int) -> None:
     gauges = driver.gauges
     gauges.baseline = gauges.baseline or _captured(driver)
     gauges.now = _measured(driver, _as_configured(driver)) if _is_worth_it(driver) else None
-    found: list[events.Event] = []
-    if gauges.baseline and gauges.now:
-        signals = drops(gauges.baseline, gauges.now, sensitive=driver.course.plan.sensitive)
-        findings = [recorded(one, allowed=False) for one in weigh(signals, {}, task=driver.cast.task)]
-        found = [events.GuardFinding(iteration=iteration, finding=one, regression=UNSET) for one in findings]
+    found = _worse(driver, iteration, gauges.baseline, gauges.now) if gauges.baseline and gauges.now else []
     said = msgspec.to_builtins(gauges.now) if gauges.now else {}
     driver.record(*found, events.TreeMeasured(iteration=iteration, measured=said))
+
+
+def _worse(driver: "Driver", iteration: int, was: Measured, now: Measured) -> list[events.Event]:
+    """What got worse, as the guard sees it."""
+    from untilproven.checks.metrics.comparing import drops  # noqa: PLC0415  not loaded before the agent's first turn
+    from untilproven.guard.judging import weigh  # noqa: PLC0415
+    from untilproven.runtime.judging import recorded  # noqa: PLC0415
+
+    signals = drops(was, now, sensitive=driver.course.plan.sensitive)
+    findings = [recorded(one, allowed=False) for one in weigh(signals, {}, task=driver.cast.task)]
+    return [events.GuardFinding(iteration=iteration, finding=one, regression=UNSET) for one in findings]
 
 
 def _is_worth_it(driver: "Driver") -> bool:
