@@ -17,7 +17,7 @@ KEYS = (
     *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
     *("allow_unknown_cost", "check_timeout", "context", "checkpoint_interval"),
     *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
-    *("commit", "new_branch", "on_gate", "interactive", "measure", "metric", "sensitive"),
+    *("commit", "new_branch", "on_gate", "measure", "metric", "sensitive"),
 )
 """What `run` obeys; a setting of a later version is not offered before it does something."""
 
