@@ -73,8 +73,13 @@ class Comparison:
             try:
                 facts = read(path, content)
             except Unreadable as reason:
-                self.not_analysed.append(NotAnalysed(path, str(reason)))
+                self.leave_out(path, str(reason))
         return Side(path, content, facts)
+
+    def leave_out(self, path: str, reason: str) -> None:
+        """Say that the inside of a file was not looked at, and why."""
+        if (unread := NotAnalysed(path, reason)) not in self.not_analysed:
+            self.not_analysed.append(unread)
 
     def of_kind(self, *kinds: Kind) -> Iterator[Pair]:
         return (pair for pair in self.pairs if pair.kind in kinds)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.facts import Declaration, Function, Test
+from untilproven.guard.finding import Signal
 
 How = Literal["same", "moved", "renamed", "hidden"]
 Key = Callable[["Placed"], object]
@@ -174,3 +175,17 @@ _KEYS: tuple[tuple[How, Key], ...] = (
     ("moved", lambda one: one.name),
     ("renamed", lambda one: one.body),
 )
+
+
+def signal_of(
+    name: str,
+    one: Became,
+    *,
+    was: str | None = None,
+    now: str | None = None,
+    amount: float = 1,
+    explained: tuple[str, ...] = (),
+) -> Signal:
+    """About a test that was there before, at the place where it is now."""
+    after = one.after
+    return Signal(name, after.path, after.line, after.name, was=was, now=now, amount=amount, explained=explained)

@@ -3,6 +3,8 @@
 import pytest
 
 from guard.signals.compared import found
+from untilproven.guard.change import Change
+from untilproven.guard.judging import judge
 from untilproven.guard.signals.dependencies import dependencies
 
 STUB = "stubs/axios/index.js"
@@ -115,3 +117,8 @@ def test_a_mock_for_all_tests_is_said_to_be_one() -> None:
 def test_a_package_put_where_installed_ones_are() -> None:
     (signal,) = found(dependencies, {}, {"node_modules/axios/index.js": "\n"})
     assert (signal.subject, signal.explained) == ("axios", ())
+
+
+def test_a_manifest_that_cannot_be_read_is_named() -> None:
+    changes = [Change("Cargo.toml", b"[dependencies]\nserde = '1'\n", b"[dependencies\n")]
+    assert [one.path for one in judge(changes).not_analysed] == ["Cargo.toml"]

@@ -10,6 +10,7 @@ from untilproven.guard.signals.assertions import assertions
 from untilproven.guard.signals.configuration import configuration
 from untilproven.guard.signals.data import data
 from untilproven.guard.signals.dependencies import dependencies
+from untilproven.guard.signals.documents import unread
 from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
 from untilproven.guard.signals.host import host
@@ -26,5 +27,6 @@ def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> 
     yield from assertions(tests, explanations)
     yield from functions(comparison)
     yield from files(comparison)
+    unread(comparison)
     for signals in _OF_OTHER_FILES:
         yield from signals(comparison)

@@ -8,7 +8,7 @@ from functools import partial
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.finding import Signal
-from untilproven.guard.pairing import Became, Placed, Tests
+from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 
 _ANY_ERROR = frozenset({"", "Exception", "BaseException", "Error", "Throwable", "RuntimeException"})
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
@@ -30,14 +30,14 @@ def _weaker(one: Became, explained: tuple[str, ...]) -> Iterator[Signal]:
     strong, left = _strong(was.assertions), _strong(now.assertions)
     gone, come = _without(strong, left), _without(left, strong)
     if now.unreached > was.unreached:
-        yield _signal("assertion-unreached", one, amount=now.unreached - was.unreached)
+        yield signal_of("assertion-unreached", one, amount=now.unreached - was.unreached)
     if strong and not left:
-        yield _signal("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
+        yield signal_of("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
     elif len(left) < len(strong) and gone:
-        yield _signal("assertion-removed", one, was=gone[0].text, explained=explained, amount=len(strong) - len(left))
+        yield signal_of("assertion-removed", one, was=gone[0].text, explained=explained, amount=len(strong) - len(left))
     if trivial := _without(_trivial(now.assertions), _trivial(was.assertions)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
-        yield _signal(name, one, now=trivial[0].text, amount=len(trivial))
+        yield signal_of(name, one, now=trivial[0].text, amount=len(trivial))
     for old, new in _pairs(gone, come):
         yield from _compared(one, old, new, explained)
     yield from _mocked(one)
@@ -45,7 +45,7 @@ def _weaker(one: Became, explained: tuple[str, ...]) -> Iterator[Signal]:
 
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
     """The same thing asked differently."""
-    signal = partial(_signal, one=one, was=old.text, now=new.text, explained=explained)
+    signal = partial(signal_of, one=one, was=old.text, now=new.text, explained=explained)
     if new.tolerance is not None and new.tolerance > (old.tolerance or 0):
         yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance))
     elif old.error is not None and new.error is not None and _is_broader(old.error, new.error):
@@ -70,9 +70,9 @@ def _mocked(one: Became) -> Iterator[Signal]:
         name = target.replace("::", ".").split(".")[-1].strip("'\"")
         asked = " ".join(assertion.about for assertion in one.before.test.assertions)
         if name and f"{name}(" in asked.replace(" ", ""):
-            yield _signal("unit-mocked", one, now=target)
+            yield signal_of("unit-mocked", one, now=target)
         elif "." in target:
-            yield _signal("mock-added", one, now=target)
+            yield signal_of("mock-added", one, now=target)
 
 
 def _new(added: Placed) -> Iterator[Signal]:
@@ -129,16 +129,3 @@ def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Asser
 
 def _new_ones(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:
     return [target for target in now if target not in was]
-
-
-def _signal(
-    name: str,
-    one: Became,
-    *,
-    was: str | None = None,
-    now: str | None = None,
-    amount: float = 1,
-    explained: tuple[str, ...] = (),
-) -> Signal:
-    after = one.after
-    return Signal(name, after.path, after.line, after.name, was=was, now=now, amount=amount, explained=explained)

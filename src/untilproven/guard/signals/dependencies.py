@@ -143,7 +143,7 @@ def _declared(side: Side | None) -> frozenset[str]:
         if name == "Cargo.toml":
             return frozenset(_of_cargo(values_in(side.path, side.content)))
     except NotUnderstood:
-        pass
+        return frozenset()  # `unread` has said so
     return frozenset()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from untilproven.guard.comparison import Comparison
 from untilproven.guard.reading import Unreadable, as_text
 from untilproven.guard.signals.trees import DEEPEST, Value, of_script, of_yaml
 
@@ -16,6 +17,7 @@ _SCRIPTS = {
     **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
 }
 _INI = frozenset({".ini", ".cfg", ".coveragerc", ".flake8", ".pylintrc", "pylintrc", ".bandit", ".pydocstyle"})
+_WRITTEN = frozenset({".toml", ".json", ".jsonc", ".yml", ".yaml", ".ini", ".cfg"})
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 
@@ -45,6 +47,19 @@ def values_in(path: str, content: bytes) -> Value:
         return _of_json(text) if is_json else of_yaml(text)
     except (Unreadable, ValueError, configparser.Error, RecursionError) as reason:
         raise NotUnderstood(str(reason).splitlines()[0] if str(reason) else "does not parse") from reason
+
+
+def unread(comparison: Comparison) -> None:
+    """Say once which configuration cannot be read, for all that look into it."""
+    for pair in comparison.pairs:
+        if pair.kind not in {"mixed", "configuration", "ci"} and not pair.path.startswith("."):
+            continue
+        for side in (pair.before, pair.after):
+            if side and PurePosixPath(side.path).suffix in _WRITTEN:
+                try:
+                    values_in(side.path, side.content)
+                except NotUnderstood as reason:
+                    comparison.leave_out(side.path, str(reason))
 
 
 def name_of(path: str) -> str:

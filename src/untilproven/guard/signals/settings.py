@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from untilproven.guard.comparison import Comparison, Side
-from untilproven.guard.finding import NotAnalysed
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in
 from untilproven.guard.signals.trees import Value
 
@@ -132,9 +131,7 @@ def _read(comparison: Comparison, side: str) -> Settings:
                 before = earlier.values if earlier and earlier.side is one else ()
                 found[name] = Setting(key, (*before, *values), one)
         except NotUnderstood as reason:
-            unread = NotAnalysed(one.path, str(reason))
-            if unread not in comparison.not_analysed:
-                comparison.not_analysed.append(unread)
+            comparison.leave_out(one.path, str(reason))
     return found
 
 

@@ -7,7 +7,7 @@ from untilproven.guard.comparison import Comparison
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Running
 from untilproven.guard.finding import Signal
-from untilproven.guard.pairing import Became, Placed, Tests
+from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 
 _NEARLY_ALL = 0.9
 
@@ -16,7 +16,7 @@ def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> I
     yield from _removed(tests, explanations)
     for one in tests.kept:
         if one.how == "hidden":
-            yield _signal("test-hidden", one, was=one.before.name, now=one.after.name)
+            yield signal_of("test-hidden", one, was=one.before.name, now=one.after.name)
         elif one.differs or one.how == "moved":
             yield from _run_less(one, explanations)
     yield from _suites(tests)
@@ -68,18 +68,18 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
-        yield _signal(name, one, was="runs", now=now.reason or "skipped")
+        yield signal_of(name, one, was="runs", now=now.reason or "skipped")
     if lost := len(was.cases) - len(now.cases):
         gone = [case for case in was.cases if case not in now.cases]
         if lost > 0 and gone:
             explained = explanations.of_changed(one.before)
-            yield _signal("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
+            yield signal_of("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
-        yield _signal("test-leaves", one, now=now.leaves)
+        yield signal_of("test-leaves", one, now=now.leaves)
     if (now.retries or 0) > (was.retries or 0):
-        yield _signal("retries-raised", one, was=str(was.retries or 0), now=str(now.retries))
+        yield signal_of("retries-raised", one, was=str(was.retries or 0), now=str(now.retries))
     if was.timeout and now.timeout and now.timeout > was.timeout:
-        yield _signal(
+        yield signal_of(
             "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
         )
 
@@ -111,16 +111,3 @@ def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
         for one in pair.after.facts.commented:
             if one.is_test and one.text not in known:
                 yield Signal("test-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)
-
-
-def _signal(
-    name: str,
-    one: Became,
-    *,
-    was: str | None = None,
-    now: str | None = None,
-    amount: float = 1,
-    explained: tuple[str, ...] = (),
-) -> Signal:
-    after = one.after
-    return Signal(name, after.path, after.line, after.name, was=was, now=now, amount=amount, explained=explained)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 import msgspec
 
 from untilproven.guard.comparison import Comparison, Side
-from untilproven.guard.finding import NotAnalysed, Signal
+from untilproven.guard.finding import Signal
 from untilproven.guard.signals.documents import NotUnderstood, line_of
 from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, jobs_in, others_in, runs_in
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
@@ -46,9 +46,7 @@ class _Pipelines:
             try:
                 runs = runs_in(one)
             except NotUnderstood as reason:
-                unread = NotAnalysed(one.path, str(reason))
-                if unread not in comparison.not_analysed:
-                    comparison.not_analysed.append(unread)
+                comparison.leave_out(one.path, str(reason))
                 self.unread.add(one.path)
                 continue
             self.sides[one.path] = one
