@@ -17,7 +17,8 @@ from untilproven.core.text import cut, text
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding as Seen
 from untilproven.guard.finding import Severity as Weight
-from untilproven.guard.judging import Judgement, judge
+from untilproven.guard.finding import Signal
+from untilproven.guard.judging import Judgement, judge, weigh
 from untilproven.guard.marks import Marks, marked
 from untilproven.model import events
 from untilproven.model.fields import Severity
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 1024 * 1024
 _LISTED = 20
+_MANY, _LITTLE = 10, 10.0
+"""More iterations than that, for fewer points than that."""
 _SHOWN = 400
 _NAMES = {RegressionType.TEST_DELETION: "deleted_tests", RegressionType.TEST_SKIPPING: "skipped_tests"}
 _NOTHING_KEPT = "without a room nothing is kept of the tree as it was"
@@ -46,7 +49,7 @@ def run(driver: "Driver", number: int) -> None:
     mine = [change.path for change in workspace.delta().changes]
     since_start = _judged(driver, differing, "start")
     since_before = _judged(driver, mine, "before")
-    found = {one.id: one for one in (*since_before.findings, *since_start.findings)}
+    found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
     allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
     heard = [
         finding
@@ -74,6 +77,14 @@ def _judged(driver: "Driver", paths: Iterable[str], when: When) -> Judgement:
     read = driver.cast.workspace.read
     changes = (Change(path, read(path, when, _LARGEST), read(path, "now", _LARGEST)) for path in paths)
     return judge((one for one in changes if one.before != one.after), task=driver.cast.task)
+
+
+def _getting_nowhere(driver: "Driver") -> tuple[Seen, ...]:
+    """Many iterations, and next to nothing gained by all of them: LP-020."""
+    scores = driver.course.scores
+    if len(scores) <= _MANY or scores[-1].score - scores[0].score >= _LITTLE:
+        return ()
+    return weigh([Signal("no-progress", ".", 1, "the loop", amount=len(scores))], {})
 
 
 def _known(driver: "Driver") -> frozenset[str]:

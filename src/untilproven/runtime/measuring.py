@@ -13,6 +13,7 @@ from untilproven.store import clock
 from untilproven.store.journal import scan
 
 if TYPE_CHECKING:
+    from untilproven.guard.finding import Signal
     from untilproven.runtime.driver import Driver
 
 _SECONDS = 120.0
@@ -41,8 +42,23 @@ def _worse(driver: "Driver", iteration: int, was: Measured, now: Measured) -> li
     from untilproven.runtime.judging import recorded  # noqa: PLC0415
 
     signals = drops(was, now, sensitive=driver.course.plan.sensitive)
+    signals += _over_intent(driver, signals)
     findings = [recorded(one, allowed=False) for one in weigh(signals, {}, task=driver.cast.task)]
     return [events.GuardFinding(iteration=iteration, finding=one, regression=UNSET) for one in findings]
+
+
+def _over_intent(driver: "Driver", signals: "list[Signal]") -> "list[Signal]":
+    """The checks pass, while the tests cover less and ask less: LP-022."""
+    lap = driver.course.lap
+    weaker = (
+        [one for one in lap.findings if (one.details or {}).get("category") == "assertion_weakening"] if lap else []
+    )
+    fallen = any(signal.name == "coverage-drop" for signal in signals)
+    if not lap or not weaker or not fallen or not all(check.passed for check in lap.checks.values()):
+        return []
+    from untilproven.guard.finding import Signal as Seen  # noqa: PLC0415  see above
+
+    return [Seen("metrics-over-intent", ".", 1, "the project", amount=len(weaker))]
 
 
 def _is_worth_it(driver: "Driver") -> bool:
