@@ -73,6 +73,7 @@ def is_test_file(path: str) -> bool:
 
 def _functions(root: SgNode, tests_here: bool) -> Iterator[_Found]:
     collected = _Classes(root)
+    assigns = any(word in root.text() for word in ("lambda", "TestCase"))
     waiting = [_Waiting(node, root, (), tests_here) for node in reversed(statements(root))]
     for _ in range(_MOST):
         if not waiting:
@@ -91,7 +92,7 @@ def _functions(root: SgNode, tests_here: bool) -> Iterator[_Found]:
                 if body:
                     below = [_Waiting(part, body, (*classes, name), holds_tests) for part in parts(body)]
                     waiting += reversed(below)
-            case "expression_statement":
+            case "expression_statement" if assigns:
                 yield from _assigned(node, block, classes, holds)
             case kind if kind in _HOLDERS or kind == "with_statement":
                 blocks = [part for part in node.children() if part.kind() == "block" or part.kind() in _HOLDERS]

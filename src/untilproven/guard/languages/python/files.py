@@ -47,6 +47,9 @@ def _unchecked(root: SgNode) -> Iterator[str]:
 
 
 def _flags(root: SgNode) -> Iterator[tuple[str, bool]]:
+    text = root.text()
+    if "True" not in text and "False" not in text:
+        return
     for name, given in module_of(root).names.items():
         if given.kind() in {"true", "false"}:
             yield name, given.kind() == "true"

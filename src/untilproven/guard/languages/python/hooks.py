@@ -93,9 +93,11 @@ _PATCHING: list[Rule] = [
 ]
 _LONGEST = 400
 _SHADOWED = frozenset({"AssertionError", "__debug__"})
+_NAMED = _GLOBAL | _SHADOWED
 
 
 def hooks(root: SgNode, path: str) -> Iterator[str]:
+    names_any = any(name in root.text() for name in _NAMED)
     for statement in statements(root):
         inner = definition(statement)
         match inner.kind():
@@ -103,7 +105,7 @@ def hooks(root: SgNode, path: str) -> Iterator[str]:
                 yield from _of_function(statement, is_shared=PurePosixPath(path).name == "conftest.py")
             case "class_definition" if name_of(inner) in _SHADOWED:
                 yield f"class {name_of(inner)}"
-            case "expression_statement":
+            case "expression_statement" if names_any:
                 yield from _of_name(statement)
     yield from _patches(root)
 
@@ -139,7 +141,7 @@ def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:
 
 def _of_name(statement: SgNode) -> Iterator[str]:
     for target, _ in assigned(statement):
-        if target.kind() == "identifier" and target.text() in _GLOBAL | _SHADOWED:
+        if target.kind() == "identifier" and target.text() in _NAMED:
             yield written(statement)
     inside = parts(statement)[0] if parts(statement) else None
     if inside and inside.kind() == "augmented_assignment" and last_name(inside.field("left")) in _GLOBAL:
