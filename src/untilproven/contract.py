@@ -75,8 +75,10 @@ class AgentRoom(Room, Protocol):
         output: Output,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
-        """The same, handing over what it prints as it comes; whoever opened the room may stop it."""
+        """The same, handing over what it prints as it comes; whoever opened the room may stop it. `pulse` is called
+        about twice a second meanwhile."""
 
 
 class Supervision(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,6 +210,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """The same file, as we find it."""
     session: str = ""
     """The agent's own session to go on with; empty for a fresh one."""
+    budget_usd: float | None = None
+    """What the loop has left to spend, if that is limited and known."""
 
 
 class UsageLimit(msgspec.Struct, frozen=True):
@@ -227,6 +231,8 @@ class Worked(msgspec.Struct, frozen=True, kw_only=True):
     usage_limit: UsageLimit | None = None
     actions: tuple[Action, ...] = ()
     session: str = ""
+    unable: str = ""
+    """Why it will not work the next time either, until somebody sees to it: nobody is logged in, a key is refused."""
 
 
 class Agent(Protocol):
@@ -238,6 +244,12 @@ class Agent(Protocol):
 
     def missing(self, root: Path) -> str:
         """Why it cannot be started from here, in a sentence; empty if nothing speaks against it."""
+
+    def move_in(self, loop_id: str) -> None:
+        """Before the first room of a loop is opened: make what is to be there."""
+
+    def move_out(self, loop_id: str) -> None:
+        """The loop has ended: nothing that was made for it is left."""
 
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
         """Run one iteration in the room to its end, or until whoever opened the room stops it."""

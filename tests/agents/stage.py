@@ -45,9 +45,14 @@ class DirectoryRoom:
         output: Output,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
+        def until() -> Stop | None:
+            pulse()
+            return self.until()
+
         program = Program(command=command, cwd=self.root, env={**os.environ, "PATH": PATH, **(env or {})}, stdin=stdin)
-        return run(program, output=output, limits=self.limits, grades=self.grades, until=self.until)
+        return run(program, output=output, limits=self.limits, grades=self.grades, until=until)
 
 
 class Stage:

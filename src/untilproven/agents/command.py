@@ -48,6 +48,12 @@ class CommandAgent(msgspec.Struct, frozen=True):
             return ""
         return _missing(program, root)
 
+    def move_in(self, loop_id: str) -> None:
+        """It needs nothing of its own."""
+
+    def move_out(self, loop_id: str) -> None:
+        """The same."""
+
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
         forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)

@@ -1,6 +1,8 @@
 """From the name of an agent to the agent."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -9,6 +11,12 @@ from untilproven.contract import Agent
 from untilproven.core.naming import quoted
 from untilproven.errors import UsageError
 from untilproven.model.plan import Plan
+
+if TYPE_CHECKING:
+    from untilproven.agents.adapter import Adapter
+
+NAMES = ("claude", "codex", "opencode", "gemini", "qwen", "aider")
+"""Agents that are known, in the order in which they are looked for."""
 
 _REPLAY = "replay:"
 _COMMAND_HINT = 'for example: --agent-cmd "my-agent --yes"; it gets the prompt on stdin, or where {prompt_file} stands'
@@ -24,7 +32,20 @@ def agent_of(plan: Plan, root: Path) -> Agent:
         from untilproven.agents.replay import ReplayAgent  # noqa: PLC0415  most loops play nothing
 
         return ReplayAgent(root / plan.agent.removeprefix(_REPLAY))
+    if plan.agent in NAMES:
+        from untilproven.agents.adapter import Asked  # noqa: PLC0415  loads all that one needs
+        from untilproven.agents.known import KnownAgent  # noqa: PLC0415  the same
+
+        asked = Asked(model="" if plan.model is UNSET else plan.model, arguments=plan.agent_arguments)
+        return KnownAgent(adapter_of(plan.agent), asked, root)
     raise UsageError(
-        f"there is no agent {quoted(plan.agent)}; there are: command, replay:FILE",
+        f"there is no agent {quoted(plan.agent)}; there are: {', '.join(NAMES)}, command, replay:FILE",
         hint=f"any program can be the agent, {_COMMAND_HINT}",
     )
+
+
+def adapter_of(name: str) -> "Adapter":
+    """One module for each, named like it."""
+    module = import_module(f"untilproven.agents.{name}")
+    adapter: Adapter = getattr(module, name.capitalize())()
+    return adapter

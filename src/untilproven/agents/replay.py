@@ -37,6 +37,12 @@ class ReplayAgent:
     def missing(self, root: Path) -> str:  # noqa: ARG002  the cassette is in memory by now
         return "" if os.access(sys.executable or "", os.X_OK) else "there is no Python to play the cassette with"
 
+    def move_in(self, loop_id: str) -> None:
+        """It needs nothing of its own."""
+
+    def move_out(self, loop_id: str) -> None:
+        """The same."""
+
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
         forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)

@@ -8,7 +8,8 @@ from msgspec import UNSET
 
 from untilproven.model.iteration import Usage
 
-_SUMS = ("input_tokens", "output_tokens", "total_tokens", "cost_usd")
+_TOLD = ("input_tokens", "output_tokens", "total_tokens", "cost_usd", "model")
+_SUMS = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens", "cost_usd")
 
 
 def usage_of(raw: Any) -> Usage:
@@ -17,7 +18,7 @@ def usage_of(raw: Any) -> Usage:
 
     if not isinstance(raw, dict):
         raise ValueError("it is not an object")  # noqa: TRY004  wrong is wrong
-    told = msgspec.convert({key: raw[key] for key in (*_SUMS, "model") if raw.get(key) is not None}, Spent)
+    told = msgspec.convert({key: raw[key] for key in _TOLD if raw.get(key) is not None}, Spent)
     total = told.total_tokens
     if total is UNSET and told.input_tokens is not UNSET and told.output_tokens is not UNSET:
         total = told.input_tokens + told.output_tokens
@@ -44,3 +45,11 @@ def together(reports: Sequence[Usage]) -> Usage:
             if (told := getattr(report, name)) is not UNSET:
                 sums[name] = told
     return Usage(**sums)
+
+
+def all_of(reports: Sequence[Usage]) -> Usage:
+    """The sum of reports that are parts of one thing: what one of them does not say is not known of the whole."""
+    whole = together(reports) if reports else Usage()
+    unknown = {name: UNSET for name in _SUMS if any(getattr(report, name) is UNSET for report in reports)}
+    source = {"cost_source": UNSET} if "cost_usd" in unknown else {}
+    return msgspec.structs.replace(whole, **{**unknown, **source})

@@ -212,6 +212,8 @@ def _halted(state: LoopState, course: Course) -> Move | None:
         return None
     if last.observed.not_started and not course.pardoned:
         return _failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
+    if last.observed.unable and not course.pardoned:
+        return _failed(f"the agent cannot work: {last.observed.unable}", AGENT)
     if broken := _broken(verdict.broken(course, last.checks, state.task or "")):
         return broken
     if course.failures >= FAILURES and last.finished and isinstance(last.finished.result, Failed):

@@ -105,6 +105,8 @@ class IterationObserved(_Event, frozen=True, kw_only=True, tag="iteration.observ
     interrupted: str | UnsetType = UNSET
     """Who stopped it at once: pause, abort or a signal."""
     not_started: str | UnsetType = UNSET
+    unable: str | UnsetType = UNSET
+    """Why the agent will not work the next time either, unless somebody sees to it."""
     claim: str | UnsetType = UNSET
     """The words with which the agent said that it is done."""
     usage: Usage | UnsetType = UNSET
@@ -131,6 +133,9 @@ class GuardFinished(_Event, frozen=True, kw_only=True, tag="guard.finished"):
     """Files whose inside was not looked at, with the reason."""
     skipped: str | UnsetType = UNSET
     """Why nothing was compared."""
+    confirmed: Count | UnsetType = UNSET
+    """How many of the loop's findings a person has called right by now; left out if none has been marked."""
+    false_positives: Count | UnsetType = UNSET
 
 
 class TreeRestored(_Event, frozen=True, kw_only=True, tag="tree.restored"):

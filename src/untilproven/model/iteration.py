@@ -62,12 +62,18 @@ class Usage(Record, frozen=True, kw_only=True):
     """What an iteration consumed; what nobody reported is left out."""
 
     input_tokens: Count | UnsetType = UNSET
+    cached_input_tokens: Count | UnsetType = UNSET
+    """Of these, what came from a cache."""
     output_tokens: Count | UnsetType = UNSET
     total_tokens: Count | UnsetType = UNSET
     cost_usd: float | UnsetType = UNSET
     cost_source: Literal["agent", "prices"] | UnsetType = UNSET
     agent: str | UnsetType = UNSET
     model: str | UnsetType = UNSET
+
+
+FALSE_POSITIVE = "marked-false-positive"
+"""What lowers a finding that a person has called wrong."""
 
 
 class Finding(Record, frozen=True, kw_only=True):

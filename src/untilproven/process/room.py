@@ -3,12 +3,12 @@
 import contextlib
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from untilproven.contract import Exchange, Output, Ran, Supervision
-from untilproven.model.program import Ending, Grades, Limits, Stream
+from untilproven.model.program import Ending, Grades, Limits, Stop, Stream
 from untilproven.process.houses import House
 from untilproven.process.keepers import COMMON
 from untilproven.process.records import Program
@@ -78,6 +78,7 @@ class DirectoryRoom:
         output: Output,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
         """Every chunk goes to whoever opened the room first, so that none is lost if `output` raises."""
         tee = self._supervision.tee
@@ -86,11 +87,15 @@ class DirectoryRoom:
             tee(stream, chunk)
             output(stream, chunk)
 
+        def until() -> Stop | None:
+            pulse()
+            return self._supervision.until()
+
         return run(
             self._program(command, env, stdin=stdin),
             output=both,
             limits=self._supervision.limits,
-            until=self._supervision.until,
+            until=until,
             wake=self._supervision.wake,
             stable=self._stable,
         )

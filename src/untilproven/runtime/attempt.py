@@ -39,12 +39,12 @@ def run(driver: "Driver", number: int) -> None:
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())
-        worked = cast.agent.work(_turn(driver, number, told), room, attempt.emit)
+        worked = cast.agent.work(_turn(driver, number, told, attempt.budget), room, attempt.emit)
         delta = cast.workspace.delta()
         driver.record(attempt.observed(told, worked, delta))
 
 
-def _turn(driver: "Driver", number: int, told: str) -> Turn:
+def _turn(driver: "Driver", number: int, told: str, budget: float | None) -> Turn:
     """The loop's own directory is in no room: there, prompt and result pass through a directory that both sides see."""
     loop = driver.writer.loop
     exchange = driver.cast.workspace.exchange(number)
@@ -60,6 +60,7 @@ def _turn(driver: "Driver", number: int, told: str) -> Turn:
         result_file=exchange.inside / _RESULT if exchange else result,
         result_here=result,
         session=driver.course.session if driver.course.plan.context == "continue" else "",
+        budget_usd=budget,
     )
 
 
@@ -112,6 +113,11 @@ class _Attempt:
             spool.finish()
         if self._kept:
             self._kept.close()
+
+    @property
+    def budget(self) -> float | None:
+        """In dollars, if the loop has a limit and what it has used is known."""
+        return self._meter.left_usd
 
     def supervision(self) -> Supervision:
         allowance = self._driver.state.allowance
@@ -166,6 +172,7 @@ class _Attempt:
             cut=self._cut(ending.stopped_because) or UNSET,
             interrupted=self._interrupted or UNSET,
             not_started=ending.not_started or UNSET,
+            unable=cut(text(worked.unable), _CLAIM_BYTES) or UNSET,
             claim=self._claim(told, worked),
             usage=self._meter.total(worked.usage),
             usage_limit=True if worked.usage_limit else UNSET,

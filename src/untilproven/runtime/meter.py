@@ -58,6 +58,12 @@ class Meter:
         """Whose limit that is: the loop's, or the iteration's own."""
 
     @property
+    def left_usd(self) -> float | None:
+        """What is left of a limit on money, as far as that is known."""
+        limit, used = self._limits.cost_usd, self._spent.cost_usd
+        return None if limit is None or self._spent.cost_unknown else max(limit - (used or 0.0), 0.0)
+
+    @property
     def over(self) -> str:
         """The limit of the loop that is used up: cost or tokens."""
         used = self._used

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from untilproven.agents.factory import agent_of
 from untilproven.checks.factory import checks_for
-from untilproven.contract import Watcher, Workspace
+from untilproven.contract import Agent, Watcher, Workspace
 from untilproven.core.decide import bounds, spent
 from untilproven.core.limits import reached
 from untilproven.core.text import cut
@@ -27,6 +28,7 @@ from untilproven.runtime.deciding import pass_gates, refuse_undecided
 from untilproven.runtime.driver import Cast, Driver
 from untilproven.runtime.hooks import Hooks, LoopHooks
 from untilproven.runtime.meter import usage_in
+from untilproven.runtime.notifying import notifier_of
 from untilproven.runtime.planning import hash_of
 from untilproven.runtime.signals import Interrupts
 from untilproven.runtime.wishes import Wishes
@@ -297,12 +299,15 @@ def driving(
         interrupts = stack.enter_context(Interrupts())
         for watcher in watchers:
             stack.callback(watcher.close)
+        notifier = notifier_of(state, writer.loop, project.root, partial(_noted, watchers))
+        agent = agent_of(plan, project.root)
+        agent.move_in(state.loop_id)
         workspace = workspace_of(plan, project, state.loop_id)
-        stack.callback(_leave, project, workspace, writer)
+        stack.callback(_leave, project, workspace, agent, writer)
         cast = Cast(
             project=project,
             task=task_of(writer.loop, state),
-            agent=agent_of(plan, project.root),
+            agent=agent,
             workspace=workspace,
             checks={check.name: check for check in checks_for(check.line for check in plan.checks)},
             hooks=Hooks(
@@ -313,17 +318,23 @@ def driving(
                 state.loop_id,
                 state.loop_id,
             ),
-            watchers=watchers,
+            watchers=(*watchers, *([notifier] if notifier else [])),
         )
         yield Driver(writer, cast, Wishes(bell, interrupts))
 
 
-def _leave(project: Project, workspace: Workspace, writer: LoopWriter) -> None:
+def _noted(watchers: tuple[Watcher, ...], words: str) -> None:
+    for watcher in watchers:
+        watcher.noted(words)
+
+
+def _leave(project: Project, workspace: Workspace, agent: Agent, writer: LoopWriter) -> None:
     """A loop that has ended needs its rooms no more; what was kept of its iterations stays."""
     if writer.state.status not in TERMINAL:
         workspace.close()
         return
     workspace.forget()
+    agent.move_out(writer.state.loop_id)
     if workspace.kind == "overlay":
         from untilproven.runtime.restoring import sweep_rooms  # noqa: PLC0415  not before the end
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from untilproven.errors import RalphError
 from untilproven.process.walls import Layer, Walls
+from untilproven.store.agent_place import agent_home
 from untilproven.store.layout import Project
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
@@ -21,7 +22,7 @@ def for_agent(
     project: Project, place: Place, repository: Repository, iteration: int, openings: Openings = CLOSED
 ) -> Walls:
     """The agent's: it may write to the project and to HOME, and nothing of that is where the user's is."""
-    root = str(project.root)
+    root, own = str(project.root), str(agent_home(project.root, place.loop_id))
     layers = []
     home = surroundings.home()
     if home and not home.is_relative_to(project.root):
@@ -34,6 +35,7 @@ def for_agent(
     return walls._replace(
         shared=(str(INSIDE), *walls.shared),
         readonly=repository.protected if has_repository else (repository.path,),
+        given=(*walls.given, *([own] if os.path.isdir(own) else [])),  # noqa: PTH112  done for every room
         lasting=int(layers[0].target != root),
     )
 

@@ -42,7 +42,7 @@ class Place:
 
     def __init__(self, root: Path, loop_id: str) -> None:
         self._root = root
-        self._loop_id = loop_id
+        self.loop_id = loop_id
         self._lock_seconds = _LOCK_SECONDS
         self._held: FileLock | None = None
         self._tree: FileLock | None = None
@@ -51,14 +51,14 @@ class Place:
     @cached_property
     def path(self) -> Path:
         project = sha256(os.fsencode(self._root)).hexdigest()[:16]
-        return user_state() / "rooms" / project / naming.loop_id(self._loop_id)
+        return user_state() / "rooms" / project / naming.loop_id(self.loop_id)
 
     def hold(self) -> None:
         """Make it and keep every other process out of it: two mounts of one layer would spoil it."""
         if self._held is not None:
             return
         make(self.path)
-        lock = FileLock(self.path / "lock", timeout=self._lock_seconds, what=f"the room of {self._loop_id}")
+        lock = FileLock(self.path / "lock", timeout=self._lock_seconds, what=f"the room of {self.loop_id}")
         lock.acquire()
         self._held = lock
         spread(self.path)

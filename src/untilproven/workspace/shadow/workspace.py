@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Collection, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from untilproven.checks.surroundings import environment_for_checks
 from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision, When
 from untilproven.errors import Damaged
 from untilproven.process import beneath
+from untilproven.store.agent_place import agent_home
 from untilproven.store.layout import Project
 from untilproven.workspace import environment
 from untilproven.workspace.entry import Note
@@ -79,13 +80,17 @@ class ShadowWorkspace:
         self._settle()
         self._make_good()
         exchange, temporary = self.exchange(iteration).outside, self._place.fresh(_TEMPORARY)
-        confined = confinement.for_agent(self._project, self._openings, temporary, exchange)
+        confined = confinement.for_agent(self._project, self._openings, temporary, exchange, *self._of_agent())
         before = self._remembered()
         self._place.mark(iteration).save(before)
         self._begin(iteration, before)
         self._sweep(before)
         env = environment.of_agent(self._openings.variables)
         return self._room(ShadowRoom(self._project.root, supervision, env, confined, temporary))
+
+    def _of_agent(self) -> list[Path]:
+        home = agent_home(self._project.root, self._loop_id)
+        return [home] if home.is_dir() else []
 
     def exchange(self, iteration: int) -> Exchange:
         """The same place for both."""

@@ -1,0 +1,101 @@
+"""The contract of an adapter: what is particular to one agent program. It translates, and decides nothing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from untilproven.agents.home import Home
+from untilproven.agents.listening import Telling
+from untilproven.contract import Turn, UsageLimit
+from untilproven.model.iteration import IterationResult, Usage
+from untilproven.model.program import Ending
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked of the agent."""
+
+    model: str = ""
+    arguments: tuple[str, ...] = ()
+    """Appended to its command line as they are."""
+
+
+class Call(NamedTuple):
+    """How it is started for one iteration."""
+
+    argv: list[str]
+    env: dict[str, str]
+    stdin: bytes = b""
+
+
+class Login(NamedTuple):
+    """A file in which the agent keeps who is logged in: the user's, and its name in the agent's own directory."""
+
+    users: Path
+    name: str
+
+
+class Identity(NamedTuple):
+    """Who will be billed."""
+
+    words: str
+    """`the key in ANTHROPIC_API_KEY`, `the login in ~/.claude`; empty if nobody is logged in."""
+    hint: str = ""
+    """What to do if nobody is."""
+
+
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run came to by what the agent told of it. All of it is a claim."""
+
+    result: IterationResult | None = None
+    said: str = ""
+    """Its own last words."""
+    usage: Usage = Usage()
+    """Of this run alone."""
+    sums: Usage = Usage()
+    """Of the whole session, where the agent reports that."""
+    usage_limit: UsageLimit | None = None
+    session: str = ""
+    unable: str = ""
+    """Why it will not work the next time either: nobody is logged in, the key is refused."""
+
+
+class Hearing(Protocol):
+    """Listens to one run."""
+
+    def hear(self, line: dict[str, Any]) -> None:
+        """One line of its output that is a JSON object; what it means is told at once."""
+
+    def conclude(self, ending: Ending, chatter: str) -> Conclusion:
+        """When it has ended; `chatter` is what it printed on stderr, and of stdout what was no JSON."""
+
+
+class Adapter(Protocol):
+    """An agent program that is known by name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def program(self) -> str:
+        """What is looked for on PATH."""
+
+    @property
+    def logins(self) -> tuple[Login, ...]: ...
+
+    @property
+    def litter(self) -> tuple[str, ...]:
+        """Files that it leaves in the tree for itself alone."""
+
+    def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
+        """Who will be billed, given the environment and those files of `logins` that are there."""
+
+    def files(self, home: Path) -> dict[str, bytes]:
+        """Settings it is to find in its own directory."""
+
+    def call(self, turn: Turn, asked: Asked, home: Path) -> Call: ...
+
+    def hearing(self, telling: Telling, before: Usage, home: Home) -> Hearing:
+        """`before` is what was counted of the session that it goes on with, where the agent reports sums; in `home` is
+        what it keeps to itself."""

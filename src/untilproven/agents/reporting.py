@@ -1,0 +1,63 @@
+"""Reading what agents report: numbers, moments, and what a provider's refusal means."""
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from untilproven.contract import UsageLimit
+from untilproven.model.iteration import Usage
+
+_NOT_LOGGED_IN = frozenset({401, 403})
+_USED_UP = frozenset({402, 429})
+_SHOWN = 300
+
+
+class Trouble(NamedTuple):
+    """What a provider's refusal means for the loop."""
+
+    unable: str = ""
+    limit: UsageLimit | None = None
+
+
+def trouble(status: Any, words: str, resume_at: datetime | None = None) -> Trouble:
+    """By the status that the provider answered with, as the agent reports it."""
+    if status in _NOT_LOGGED_IN:
+        return Trouble(unable=f"the provider does not let it in ({status}): {tail(words)}")
+    if status in _USED_UP:
+        return Trouble(limit=UsageLimit(resume_at))
+    return Trouble()
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, if that is what it is."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def money(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+def tokens(told: Any, inputs: tuple[str, ...], outputs: tuple[str, ...], cached: str) -> Usage:
+    """The sum of what stands under these names; nothing if the first of either is not there."""
+    if not isinstance(told, dict) or count(told.get(inputs[0])) is None or count(told.get(outputs[0])) is None:
+        return Usage()
+    given, made = (sum(count(told.get(name)) or 0 for name in names) for names in (inputs, outputs))
+    return Usage(
+        input_tokens=given,
+        cached_input_tokens=count(told.get(cached)) or UNSET,
+        output_tokens=made,
+        total_tokens=given + made,
+    )
+
+
+def moment(seconds: Any) -> datetime | None:
+    """From seconds since 1970."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def tail(text: str) -> str:
+    return text.strip()[-_SHOWN:] or "it said nothing"
