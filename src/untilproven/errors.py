@@ -77,3 +77,10 @@ class NoSlot(RalphError):
 
     kind = "no_slot"
     exit_code = 7
+
+
+class NoAgent(RalphError):
+    """No agent can be started here, or nobody is logged in to it."""
+
+    kind = "agent"
+    exit_code = 6

@@ -142,7 +142,6 @@ def test_a_dead_loop_is_seen_marked_and_cleaned_up(here: Project, capsys: pytest
         (["status", "--nonsense"], "No such option"),
         (["statsu"], "did you mean `ralph status`"),
         (["frobnicate"], "`ralph help all` lists the verbs"),
-        (["fix the tests"], "no agent is named"),
         (["resume", "ralph-none-00000000"], "there is no loop"),
         (["archive"], "name the loops"),
         (["state", "rebuild"], "Missing argument"),

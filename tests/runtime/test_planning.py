@@ -9,7 +9,7 @@ from msgspec import UNSET
 from support import make_project
 from untilproven.config import layers
 from untilproven.config.settings import Settings
-from untilproven.errors import ConfigError, UsageError
+from untilproven.errors import ConfigError, NoAgent, UsageError
 from untilproven.model.plan import Plan
 from untilproven.model.state import LoopState
 from untilproven.runtime import index, planning
@@ -68,8 +68,9 @@ def test_what_cannot_be_a_plan_is_refused(root: Path, given: dict[str, Any], say
         plan(root, **{"until": ["a"], **given})
 
 
-def test_a_plan_needs_an_agent(root: Path) -> None:
-    with pytest.raises(UsageError, match="no agent is named"):
+def test_a_plan_needs_an_agent(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(NoAgent, match="no agent is named"):
         planning.plan_of(layers.load(root, {"until": ["a"]}), Project(root, root), "do it")
 
 

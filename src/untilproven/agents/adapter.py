@@ -22,7 +22,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Call(NamedTuple):
-    """How it is started for one iteration."""
+    """How it is started for one iteration: what follows its program."""
 
     argv: list[str]
     env: dict[str, str]

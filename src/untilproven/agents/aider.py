@@ -50,7 +50,7 @@ class Aider:
         return {_CONFIG: b"check-update: false\n", _LOG: b""}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, *_QUIET, "--message-file", str(turn.prompt_file), "--config", str(home / _CONFIG)]
+        argv = [*_QUIET, "--message-file", str(turn.prompt_file), "--config", str(home / _CONFIG)]
         argv += ["--chat-history-file", str(home / _CHAT), "--input-history-file", str(home / "input")]
         argv += ["--analytics-log", str(home / _LOG)]
         if turn.session:

@@ -55,7 +55,7 @@ class Claude:
         return {}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, "-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
+        argv = ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
         argv += ["--strict-mcp-config"]
         if turn.session:
             argv += ["--resume", turn.session]

@@ -55,7 +55,7 @@ class Codex:
         return {"config.toml": _SETTINGS}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
+        argv = ["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
         if asked.model:
             argv += ["--model", asked.model]
         argv += [*asked.arguments, *(["resume", turn.session] if turn.session else []), "-"]

@@ -52,7 +52,7 @@ class Gemini:
         return {".gemini/settings.json": msgspec.json.encode(settings)}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, "--output-format", "stream-json", "--yolo"]
+        argv = ["--output-format", "stream-json", "--yolo"]
         if turn.session:
             argv += ["--resume", turn.session]
         if asked.model:

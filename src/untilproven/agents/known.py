@@ -16,9 +16,7 @@ from untilproven.agents.totals import Totals
 from untilproven.contract import AgentRoom, Emit, Turn, Worked
 from untilproven.model.iteration import Failed
 from untilproven.model.program import Ending, Stream
-from untilproven.process import lookup
 from untilproven.process.lines import Lines
-from untilproven.process.records import Program
 from untilproven.process.spool import Excerpt
 from untilproven.store.files import MIB
 
@@ -60,7 +58,7 @@ class KnownAgent:
         litter = [path for path in map(PurePosixPath, adapter.litter) if room.look(path) is None]
         with Lent(home, adapter.logins) as lent:
             ending = room.stream(
-                call.argv,
+                [program_of(adapter, self._root) or adapter.program, *call.argv],
                 output=heard.output,
                 stdin=call.stdin,
                 env={**surroundings(turn, self._asked.model), **call.env},
@@ -88,11 +86,15 @@ class KnownAgent:
 
 
 def program_of(adapter: Adapter, root: Path) -> str:
-    """Where its program is; empty if it is not on PATH."""
-    try:
-        return lookup.order(Program(command=[adapter.program], cwd=root, env=os.environ)).path
-    except lookup.CannotStart:
-        return ""
+    """Where its program is; empty if it is not on PATH. One in the project is not it: it would be lent the login."""
+    tree = os.path.realpath(root)
+    for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = Path(entry, adapter.program)
+        if not entry.startswith("/") or not path.is_file() or not os.access(path, os.X_OK):
+            continue
+        if not any(Path(place).is_relative_to(tree) for place in (os.path.realpath(entry), os.path.realpath(path))):
+            return str(path)
+    return ""
 
 
 class _Heard:

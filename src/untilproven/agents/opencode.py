@@ -55,7 +55,7 @@ class Opencode:
         return {}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, "run", "--format", "json", "--auto"]
+        argv = ["run", "--format", "json", "--auto"]
         if turn.session:
             argv += ["--session", turn.session]
         if asked.model:

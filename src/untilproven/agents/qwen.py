@@ -50,7 +50,7 @@ class Qwen:
         return {"settings.json": msgspec.json.encode(settings)}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = [self.program, "--output-format", "stream-json", "--yolo"]
+        argv = ["--output-format", "stream-json", "--yolo"]
         if turn.session:
             argv += ["--resume", turn.session]
         if asked.model:

@@ -10,6 +10,7 @@ EVERYDAY: dict[str, str] = {
 }
 
 THE_REST: dict[str, str] = {
+    "agents": "the agents that are known, and which can work here",
     "archive": "put ended loops away",
     "attach": "watch a loop that runs elsewhere",
     "config": "the settings in force, and where each comes from",

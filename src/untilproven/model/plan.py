@@ -23,6 +23,8 @@ class Plan(Record, frozen=True, kw_only=True):
     agent: str
     agent_cmd: str | UnsetType = UNSET
     agent_arguments: tuple[str, ...] = ()
+    billed: str | UnsetType = UNSET
+    """Who will be billed for a known agent, as it was found at the start."""
     model: str | UnsetType = UNSET
     task_hash: str
     """Of `task.md`, which has the whole task; the state has its beginning."""
@@ -45,12 +47,16 @@ class Plan(Record, frozen=True, kw_only=True):
     new_branch: bool = False
     on_gate: Literal["wait", "reject"] = "wait"
     """What happens at a gate where work is held back: somebody is waited for, or it is refused."""
+    reinforcement: Literal["adaptive", "off", "minimal", "standard", "aggressive"] = "adaptive"
+    """How firmly the agent is reminded of what counts: as the loop goes, or always the same."""
     measure: bool = True
     """Whether types, lint, coverage and size are measured before the work and after each iteration."""
     metrics: tuple[str, ...] = ()
     """Commands that print a number to watch, as NAME=COMMAND."""
     sensitive: tuple[str, ...] = ()
     """Files in which less coverage weighs more, as globs."""
+    notify: str | UnsetType = UNSET
+    """A command that is told when a human is needed, and when the loop has ended."""
     hooks: dict[str, str] | UnsetType = UNSET
     """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
     check_timeout_seconds: float | UnsetType = UNSET

@@ -91,10 +91,15 @@ def _limit(key: str, kind: Kind, words: str, **more: Any) -> Option:
 
 _SANDBOXES = ("auto", "overlay", "shadow", "none")
 _NETWORKS = ("shared", "none")
+_LEVELS = ("adaptive", "off", "minimal", "standard", "aggressive")
 _HOURS, _MINUTES = timedelta(hours=1), timedelta(minutes=1)
 
 OPTIONS: tuple[Option, ...] = (
-    _command("agent", "the agent that does the work", example="claude"),
+    _command(
+        "agent",
+        "the agent that does the work: auto, its name, or several, the next taking over at a usage limit",
+        example="claude",
+    ),
     _command("agent_cmd", "a command that is the agent; {prompt_file} stands for its prompt", example="my-agent"),
     _text("model", "the model the agent is told to use", example="opus"),
     _list("until", "a command that must succeed before the work is done; repeatable", example=("pytest -q",)),
@@ -132,6 +137,7 @@ OPTIONS: tuple[Option, ...] = (
     _choice("mode", "how far the run can be repeated", tuple(mode.value for mode in Mode), Mode.DEFAULT.value),
     _switch("interactive", "ask at gates on this terminal", default=False),
     _choice("on_gate", "what happens at a gate nobody answers", ("wait", "reject"), "wait", trust=Trust.ALWAYS),
+    _choice("reinforcement", "how firmly the agent is reminded of what counts", _LEVELS, "adaptive"),
     _switch("measure", "measure types, lint and coverage before and after", default=True, trust=Trust.LOWERED),
     _list("metric", "a number to watch, as NAME=COMMAND; repeatable", example=("size=du -s dist | cut -f1",)),
     Option(
@@ -144,7 +150,11 @@ OPTIONS: tuple[Option, ...] = (
     _switch("auto_test", "tests that were green at the start must stay green", default=True, trust=Trust.LOWERED),
     _switch("commit", "commit proven work", default=False, trust=Trust.RAISED),
     _switch("new_branch", "commit on a new branch ralph/NAME, which is then the current one", default=False),
-    _command("notify", "a command that is told when a human is needed", example="notify-send ralph"),
+    _command(
+        "notify",
+        "a command that is told when a human is needed, and when a loop has ended",
+        example='notify-send "$RALPH_LOOP" "$RALPH_MESSAGE"',
+    ),
     _limit("task.max_iterations", Kind.COUNT, "iterations at most for a queued task", default=10),
     _limit("task.timeout", Kind.DURATION, "time at most for a queued task", default=30 * _MINUTES),
     _limit("task.max_cost", Kind.MONEY, "US dollars at most for a queued task", default=5.0),

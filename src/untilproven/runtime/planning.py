@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from untilproven.agents.factory import NAMES
 from untilproven.checks import criterion
 from untilproven.checks import line as lines
 from untilproven.checks.factory import checks_for
@@ -43,12 +44,13 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
     """What the loop will obey from its first line to its last."""
     if not task.strip():
         raise UsageError("there is no task", hint='ralph run "what is to be done" --until "a command that proves it"')
-    agent, command = _agent(settings)
+    agent, command, billed = _agent(settings, project)
     hooks = {name: line for name, key in _HOOKS.items() if (line := settings.value(key))}
     return Plan(
         agent=agent,
         agent_cmd=command or UNSET,
         agent_arguments=arguments,
+        billed=billed or UNSET,
         model=settings.model or UNSET,
         task_hash=hash_of(task),
         checks=_checks(settings, project),
@@ -58,9 +60,11 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         context=settings.context,
         **_room(settings, project),
         on_gate=settings.on_gate,
+        reinforcement=settings.reinforcement,
         measure=settings.measure,
         metrics=_metrics(settings.metric),
         sensitive=tuple(settings.sensitive),
+        notify=settings.notify or UNSET,
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
@@ -163,6 +167,8 @@ def raised(
         configuration = replace(configuration, max_iterations=said.max_iterations)
     if "timeout" in given:
         configuration = replace(configuration, timeout_minutes=said.timeout_minutes)
+    if "interactive" in given:
+        configuration = replace(configuration, interactive=said.interactive)
     return replace(state.allowance, **changes), configuration
 
 
@@ -175,20 +181,23 @@ def _seconds(settings: Settings, key: str) -> float | UnsetType:
     return value.total_seconds() if value else UNSET
 
 
-def _agent(settings: Settings) -> tuple[str, str]:
+def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
+    """Its name, its command if it has one, and who will be billed if that is known."""
     if settings.agent and settings.agent_cmd:
         raise UsageError(
             f"two agents are named: {settings.agent} and the command {settings.agent_cmd}",
             hint="give --agent or --agent-cmd",
         )
     if settings.agent_cmd:
-        return "command", settings.agent_cmd
-    if settings.agent:
-        return settings.agent, ""
-    raise UsageError(
-        "no agent is named",
-        hint='give the command that starts yours: --agent-cmd "my-agent --print"; it gets the prompt on stdin',
-    )
+        return "command", settings.agent_cmd, ""
+    from untilproven.agents import choosing  # noqa: PLC0415  a command is not looked for
+
+    if settings.agent in {None, "auto"}:
+        found = choosing.choose(project.root)
+        return found.name, "", found.billed
+    named = [name.strip() for name in settings.agent.split(",")]
+    known = [choosing.look(name, project.root) for name in named if name in NAMES]
+    return settings.agent, "", "; ".join(dict.fromkeys(one.billed for one in known if one.billed))
 
 
 def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:

@@ -15,7 +15,7 @@ from untilproven.contract import Agent, Watcher, Workspace
 from untilproven.core.decide import bounds, spent
 from untilproven.core.limits import reached
 from untilproven.core.text import cut
-from untilproven.errors import Damaged, IllegalTransition, RalphError
+from untilproven.errors import Damaged, IllegalTransition, NoAgent, RalphError
 from untilproven.model import events
 from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
@@ -45,13 +45,6 @@ SHOWN_BYTES = 4096
 """How much of the task stands in state.json; the whole is in task.md."""
 
 _TASK_LIMIT = 64 * files.MIB
-
-
-class NoAgent(RalphError):
-    """The agent cannot be started here."""
-
-    kind = "agent"
-    exit_code = 6
 
 
 class UsedUp(RalphError):

@@ -67,17 +67,19 @@ def _agent(plan: Plan) -> list[Line]:
     model = f", model {one_line(plan.model)}" if plan.model else ""
     return [
         _labelled("agent", one_line(plan.agent) + model + (f": {one_line(program)}" if program else "")),
-        _labelled("", Piece(_billed(plan.agent), DIM)),
+        _labelled("", Piece(_billed(plan), DIM)),
     ]
 
 
-def _billed(agent: str) -> str:
-    match agent.partition(":")[0]:
+def _billed(plan: Plan) -> str:
+    if plan.billed:
+        return f"billed: {one_line(plan.billed)}"
+    match plan.agent.partition(":")[0]:
         case "command":
             return "billed: not known to ralph; the command's own"
         case "replay":
             return "billed: nobody; it plays a recording"
-    return f"billed: the account {one_line(agent)} is logged in with"
+    return f"billed: the account {one_line(plan.agent)} is logged in with"
 
 
 def _believed(plan: Plan) -> str:
