@@ -2,13 +2,16 @@
 
 import contextlib
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from msgspec import UNSET, UnsetType
 
 from untilproven.contract import Delta, Supervision, Turn, Worked
 from untilproven.core import prompt, telling
+from untilproven.core.redaction import Redacted, Redaction
 from untilproven.core.text import cut, text
+from untilproven.errors import RalphError
 from untilproven.model import events
 from untilproven.model.iteration import Action, Complete, Failed
 from untilproven.model.program import Limits, Stop, Stream
@@ -33,13 +36,14 @@ def run(driver: "Driver", number: int) -> None:
     cast, loop = driver.cast, driver.writer.loop
     _set_aside(driver, number)
     loop.receipt.unlink(missing_ok=True)
-    told = _prompt(driver)
+    told = driver.redaction.text(_prompt(driver))
     files.replace(loop.prompt(number), text(told).encode(), durable=False)
     driver.record(events.IterationStarted(iteration=number, tree=cast.workspace.tree()))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())
         worked = cast.agent.work(_turn(driver, number, told, attempt.budget), room, attempt.emit)
+        _clean(loop.results / f"{number}.json", driver.redaction)
         delta = cast.workspace.delta()
         driver.record(attempt.observed(told, worked, delta))
 
@@ -62,6 +66,14 @@ def _turn(driver: "Driver", number: int, told: str, budget: float | None) -> Tur
         session=driver.course.session if driver.course.plan.context == "continue" else "",
         budget_usd=budget,
     )
+
+
+def _clean(result: Path, redaction: Redaction) -> None:
+    """Where there is no room, the result is kept as the agent wrote it."""
+    with contextlib.suppress(OSError, RalphError):
+        written = files.read(result)
+        if (cleaned := redaction.data(written)) != written:
+            files.replace(result, cleaned, durable=False)
 
 
 def _prompt(driver: "Driver") -> str:
@@ -101,6 +113,7 @@ class _Attempt:
         self._began = time.monotonic()
         self._meter = Meter(driver.state)
         self._spools: dict[Stream, Spool] = {}
+        self._redacted: dict[Stream, Redacted] = {}
         self._kept: BinaryIO | None = None
         self._actions: list[Action] = []
         self._interrupted = ""
@@ -109,7 +122,8 @@ class _Attempt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for spool in self._spools.values():
+        for stream, spool in self._spools.items():
+            spool.write(self._redacted[stream].finish())
             spool.finish()
         if self._kept:
             self._kept.close()
@@ -141,12 +155,13 @@ class _Attempt:
     def _tee(self, stream: Stream, chunk: bytes) -> None:
         if stream not in self._spools:
             self._spools[stream] = Spool(self._driver.writer.loop.raw(self._number, stream))
-        self._spools[stream].write(chunk)
+            self._redacted[stream] = Redacted(self._driver.redaction)
+        self._spools[stream].write(self._redacted[stream].feed(chunk))
 
     def emit(self, event: events.AgentEvent) -> None:
         """Keep it, show it, count it."""
         driver = self._driver
-        state = driver.state
+        event, state = driver.redaction.record(event), driver.state
         header = header_of(state.loop_id, state.journal_seq or 1, clock.now(), event)
         entry = events.Entry(header, event)
         if self._kept is None:

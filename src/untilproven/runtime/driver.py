@@ -15,12 +15,14 @@ from untilproven.contract import Agent, Check, Conflict, Supervision, Watcher, W
 from untilproven.core.course import Course, fold
 from untilproven.core.decide import Wish, decide, remaining
 from untilproven.core.gates import conflict_gate
+from untilproven.core.redaction import Redaction
 from untilproven.core.stuck import Verdict
 from untilproven.errors import Damaged
 from untilproven.model import commands, events
 from untilproven.model.fields import PauseReason
 from untilproven.model.hooks import Anomaly
 from untilproven.model.iteration import Fate, FileChange
+from untilproven.model.plan import Plan
 from untilproven.model.program import Stop
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import Status
@@ -33,6 +35,7 @@ from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.writer import LoopWriter
+from untilproven.workspace import environment
 
 if TYPE_CHECKING:
     from untilproven.core.estimate import Point
@@ -83,6 +86,8 @@ class Driver:
         """What the iteration under way has changed."""
         self.gauges = Gauges()
         self.hooks_task = task_of(writer.state)
+        self.redaction = Redaction(_unwritten(environment.secrets(), self.course.plan))
+        writer.redact = self.redaction.record
         writer.listener = self._hear
         writer.patience = _PATIENCE
 
@@ -327,6 +332,12 @@ class Driver:
                 return
         self.writer.transition_status(Status.RUNNING, reason="resumed: the usage limit has passed")
         self.tell()
+
+
+def _unwritten(secrets: dict[str, str], plan: Plan) -> dict[str, str]:
+    """Without what the user wrote into a check or a command: that is what these are known by, and it is on record."""
+    written = msgspec.json.encode(plan).decode()
+    return {name: value for name, value in secrets.items() if value not in written}
 
 
 def course_of(writer: LoopWriter) -> Course:

@@ -56,6 +56,8 @@ class LoopWriter:
         self._kept_previous = self._state_written = float("-inf")
         self.listener: Callable[[events.Entry, LoopState], None] = lambda _entry, _state: None
         """Told of every line that was recorded, with the state it led to."""
+        self.redact: Callable[[events.Event], events.Event] = lambda event: event
+        """What is recorded goes through it first."""
         self.patience = 0.0
         """Seconds after which state.json is written again at the earliest: a loop that turns fast would do little
         else. For somebody who calls `catch_up` often."""
@@ -74,7 +76,7 @@ class LoopWriter:
         A durable step brings state.json along, unless whoever writes has `patience`; `catch_up` makes up for that,
         and readers look at the journal until then. An event that may not follow is refused and leaves no trace.
         """
-        entries = self._journal.entries(self._time(), *happened)
+        entries = self._journal.entries(self._time(), *map(self.redact, happened))
         state = self._applied(entries)
         self._journal.append(entries, durable=durable)
         self._state = state
@@ -94,7 +96,7 @@ class LoopWriter:
 
     def preview(self, *happened: events.Event) -> LoopState:
         """The state that recording these events would give."""
-        return self._applied(self._journal.entries(self._time(), *happened)) or self.state
+        return self._applied(self._journal.entries(self._time(), *map(self.redact, happened))) or self.state
 
     def _applied(self, entries: list[events.Entry]) -> LoopState | None:
         state = self._state

@@ -40,7 +40,14 @@ def dropped(passed: Collection[str] = ()) -> tuple[str, ...]:
     return tuple(sorted(name for name in os.environ if name not in passed and _stays_out(name)))
 
 
+def secrets() -> dict[str, str]:
+    """What looks like a secret, whether it comes in or not; a path is none."""
+    return {name: value for name, value in os.environ.items() if _is_secret(name) and not value.startswith("/")}
+
+
 def _stays_out(name: str) -> bool:
-    if name in _REACHES_OUT:
-        return True
-    return not is_of_agents(name) and not _SECRET_WORDS.isdisjoint(name.upper().split("_"))
+    return name in _REACHES_OUT or (not is_of_agents(name) and _is_secret(name))
+
+
+def _is_secret(name: str) -> bool:
+    return not _SECRET_WORDS.isdisjoint(name.upper().split("_"))

@@ -1,0 +1,42 @@
+"""A secret of the environment is in nothing that is kept, whoever prints it."""
+
+from pathlib import Path
+
+import pytest
+
+from runtime.loops import Place
+
+KEY = "sk-ant-planted-0123456789"
+OTHER = "ghp_plantedToken0987"
+AGENT = (
+    'echo "out $ANTHROPIC_API_KEY"; echo "err $ANTHROPIC_API_KEY" >&2; printf "half %s" "$ANTHROPIC_API_KEY"; '
+    'echo "{\\"status\\": \\"continue\\", \\"reason\\": \\"$ANTHROPIC_API_KEY\\"}" > "$RALPH_RESULT_FILE"; '
+    "echo x >> work"
+)
+
+
+@pytest.mark.parametrize("sandbox", ["none", "overlay"])
+def test_a_planted_key_is_in_no_file_of_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: str) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("MY_SERVICE_TOKEN", OTHER)
+    place = Place(tmp_path)
+    check = 'echo "$MY_SERVICE_TOKEN"; exit 1'
+    place.ralph(
+        *("run", f"use {OTHER} for it", "--agent-cmd", AGENT, "--until", check, "-n", "2", "--sandbox", sandbox),
+        *("--no-auto-test", "--env", "MY_SERVICE_TOKEN"),
+    )
+    said = place.directory() / "outputs"
+    assert "[ANTHROPIC_API_KEY]" in "".join(path.read_text() for path in said.iterdir())
+    kept = [path for path in place.directory().rglob("*") if path.is_file()]
+    assert not [path for path in kept if KEY.encode() in path.read_bytes()]
+    later = [path for path in kept if path.parent.name in {"prompts", "outputs", "iterations"}]
+    assert not [path for path in later if OTHER.encode() in path.read_bytes()]
+
+
+def test_a_key_that_is_written_into_a_check_still_names_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", OTHER)
+    place = Place(tmp_path)
+    ended = place.run("do it", "--agent-cmd", "echo x >> work", "--until", f"test {OTHER} = x", "-n", "2")
+    assert ended.returncode == 4
