@@ -14,7 +14,7 @@ import msgspec
 
 from untilproven.model.events import AgentEvent, Entry
 from untilproven.model.iteration import Action, Continue, FileChange, IterationResult, Usage
-from untilproven.model.program import Ending, Limits, Stop, Stream
+from untilproven.model.program import Ending, Limits, Speech, Stop, Stream
 from untilproven.model.state import LoopState
 
 Output = Callable[[Stream, bytes], None]
@@ -73,12 +73,12 @@ class AgentRoom(Room, Protocol):
         command: str | Sequence[str],
         *,
         output: Output,
-        stdin: bytes = b"",
+        stdin: bytes | Speech = b"",
         env: Mapping[str, str] | None = None,
         pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
         """The same, handing over what it prints as it comes; whoever opened the room may stop it. `pulse` is called
-        about twice a second meanwhile."""
+        about twice a second meanwhile. With a `Speech`, `output` and `pulse` may go on talking to it."""
 
 
 class Supervision(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,6 +208,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """Where a program in the room may write its result as JSON."""
     result_here: Path
     """The same file, as we find it."""
+    tree: str = ""
+    """A hash of the tree it finds."""
     session: str = ""
     """The agent's own session to go on with; empty for a fresh one."""
     budget_usd: float | None = None
@@ -231,6 +233,10 @@ class Worked(msgspec.Struct, frozen=True, kw_only=True):
     usage_limit: UsageLimit | None = None
     actions: tuple[Action, ...] = ()
     session: str = ""
+    expected_tree: str = ""
+    """The hash of the tree that it must have left; empty if that does not matter."""
+    diverged: str = ""
+    """In what it differs from what was recorded."""
     unable: str = ""
     """Why it will not work the next time either, until somebody sees to it: nobody is logged in, a key is refused."""
 

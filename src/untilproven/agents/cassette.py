@@ -7,21 +7,38 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
+from msgspec import UNSET
 
 from untilproven.config import durations
 from untilproven.config.nearest import nearest
+from untilproven.core import naming
 from untilproven.core.naming import quoted
 from untilproven.errors import ConfigError, Damaged, Foreign
-from untilproven.model.cassette import STEPS, Cassette, Complain, Crash, Exit, Leave, MeetLimit, Scene, Step, Time, Wait
+from untilproven.model.cassette import (
+    STEPS,
+    Cassette,
+    Complain,
+    Crash,
+    Exit,
+    Expected,
+    Leave,
+    MeetLimit,
+    Scene,
+    Step,
+    Time,
+    Wait,
+)
 from untilproven.store import files
 
-_LARGEST = 4 * files.MIB
+_LARGEST = 64 * files.MIB
 _WHERE = re.compile(r" - at `\$\.?(.*)`$")
 _HARMLESS = {"SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH"}
 
 
 def load(path: Path) -> Cassette:
     """The cassette in a TOML or JSON file, or a ConfigError that names the file, the iteration and the step."""
+    if path.is_dir():
+        return _recorded(path)
     reading = _Reading(path)
     raw = reading.parsed()
     reading.known(raw, Cassette.__struct_fields__, "key")
@@ -29,6 +46,19 @@ def load(path: Path) -> Cassette:
     if not isinstance(scenes, list):
         reading.refuse('the iterations are a list, each beginning with "[[iteration]]"')
     return reading.convert({**raw, "iteration": tuple(reading.scene(scene, at) for at, scene in _from_1(scenes))})
+
+
+def _recorded(directory: Path) -> Cassette:
+    """What a loop recorded: a file for each iteration. What it did not do is not made up."""
+    scenes: list[Scene] = []
+    while (file := directory / f"{naming.iteration_name(len(scenes) + 1)}.json").exists():
+        scenes.extend(load(file).iteration)
+    if not scenes:
+        raise ConfigError(
+            f"{directory} is no recording: there is no {naming.iteration_name(1)}.json in it",
+            hint="a loop makes one with `ralph run --mode logged`; it is in its directory, under recording/",
+        )
+    return Cassette(version=1, then="error", iteration=tuple(scenes))
 
 
 def scene_of(cassette: Cassette, iteration: int) -> Scene:
@@ -88,11 +118,14 @@ class _Reading:
         steps = raw.get("steps")
         if not isinstance(steps, list):
             self.refuse("it has no list of steps", hint='for example: steps = [{ say = "Hello." }]')
-        scene = Scene(
-            steps=tuple(self._step(step, f"iteration {at}, step {number}: ") for number, step in _from_1(steps))
-        )
+        understood = tuple(self._step(step, f"iteration {at}, step {number}: ") for number, step in _from_1(steps))
+        self._place = f"iteration {at}: "
+        try:
+            expected = msgspec.convert(raw["expect"], Expected) if "expect" in raw else UNSET
+        except ValueError as error:
+            self.refuse(f"expect: {_sentence(str(error))}")
         self._place = ""
-        return scene
+        return Scene(steps=understood, expect=expected)
 
     def _step(self, raw: Any, place: str) -> Step:
         self._place = place

@@ -65,13 +65,13 @@ def _write(step: Step) -> None:
         if not os.path.islink(path):
             mode = os.stat(path).st_mode & 0o7777
         os.unlink(path)
-    _fill(path, os.O_CREAT | os.O_EXCL, step.get("content", ""))
+    _fill(path, os.O_CREAT | os.O_EXCL, _content(step))
     os.chmod(path, int(step["mode"], 8) if "mode" in step else mode)
     _did("write", path)
 
 
 def _append(step: Step) -> None:
-    _fill(_placed(step["append"]), os.O_CREAT | os.O_APPEND, step["content"])
+    _fill(_placed(step["append"]), os.O_CREAT | os.O_APPEND, step["content"].encode())
     _did("write", step["append"], "appended")
 
 
@@ -115,9 +115,17 @@ def _placed(path: str) -> str:
     return path
 
 
-def _fill(path: str, how: int, content: str) -> None:
+def _content(step: Step) -> bytes:
+    if "base64" not in step:
+        return str(step.get("content", "")).encode()
+    import binascii  # noqa: PLC0415  few files are no text
+
+    return binascii.a2b_base64(step["base64"])
+
+
+def _fill(path: str, how: int, content: bytes) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | how, 0o644)
-    _put(fd, content.encode())
+    _put(fd, content)
     os.close(fd)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from untilproven.agents import cassette, outcome, statement
 from untilproven.agents.command import forget_result, tell
@@ -15,8 +16,10 @@ from untilproven.agents.spending import together, usage_of
 from untilproven.agents.surroundings import surroundings
 from untilproven.contract import AgentRoom, Emit, Turn, UsageLimit, Worked
 from untilproven.core.naming import quoted
+from untilproven.core.sameness import comparable, difference
+from untilproven.errors import ConfigError
 from untilproven.model.iteration import Action, IterationResult, Usage
-from untilproven.model.program import Stream
+from untilproven.model.program import Ending, Stream
 from untilproven.process.lines import Lines
 from untilproven.process.spool import Excerpt
 from untilproven.store.files import MIB
@@ -27,8 +30,13 @@ _PLAYER = Path(__file__).with_name("player.py")
 class ReplayAgent:
     """Does what the cassette says; reading it raises a ConfigError if it says anything that cannot be played."""
 
-    def __init__(self, path: Path) -> None:
-        self._cassette = cassette.load(path)
+    def __init__(self, path: Path, *, strict: bool = False) -> None:
+        self._cassette, self._strict = cassette.load(path), strict
+        if strict and not all(scene.expect for scene in self._cassette.iteration):
+            raise ConfigError(
+                f"{path} does not say what was seen when it was recorded, so --mode strict has nothing to compare",
+                hint="record a loop with --mode logged, and play its directory recording/",
+            )
 
     @property
     def name(self) -> str:
@@ -44,13 +52,21 @@ class ReplayAgent:
         """The same."""
 
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
+        scene = cassette.scene_of(self._cassette, turn.iteration)
+        expected = scene.expect if self._strict else UNSET
+        if self._strict and not expected:
+            return Worked(ending=Ending(exit_code=0), diverged="the record has no such iteration")
+        if expected and expected.before != turn.tree:
+            return Worked(ending=Ending(exit_code=0), diverged="it begins with another tree")
+        if expected and (other := difference(expected.prompt, comparable(turn.prompt, str(room.root), turn.loop_id))):
+            return Worked(ending=Ending(exit_code=0), diverged=other)
         forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)
         heard = _Heard(telling)
         ending = room.stream(
             [sys.executable, "-I", "-S", str(_PLAYER)],
             output=heard.hear,
-            stdin=marshal.dumps(msgspec.to_builtins(cassette.scene_of(self._cassette, turn.iteration).steps)),
+            stdin=marshal.dumps(msgspec.to_builtins(scene.steps)),
             env=surroundings(turn),
         )
         heard.finish()
@@ -64,6 +80,7 @@ class ReplayAgent:
             usage_limit=heard.limit or stated.usage_limit,
             actions=tuple(heard.actions),
             session=heard.session or stated.session,
+            expected_tree=expected.tree if expected else "",
         )
 
 

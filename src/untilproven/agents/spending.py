@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from untilproven.model.iteration import Usage
 
-_TOLD = ("input_tokens", "output_tokens", "total_tokens", "cost_usd", "model")
-_SUMS = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens", "cost_usd")
+USAGE_KEYS = ("input_tokens", "output_tokens", "total_tokens", "cost_usd", "model")
+SUMS = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens", "cost_usd")
 
 
 def usage_of(raw: Any) -> Usage:
@@ -18,7 +18,7 @@ def usage_of(raw: Any) -> Usage:
 
     if not isinstance(raw, dict):
         raise ValueError("it is not an object")  # noqa: TRY004  wrong is wrong
-    told = msgspec.convert({key: raw[key] for key in _TOLD if raw.get(key) is not None}, Spent)
+    told = msgspec.convert({key: raw[key] for key in USAGE_KEYS if raw.get(key) is not None}, Spent)
     total = told.total_tokens
     if total is UNSET and told.input_tokens is not UNSET and told.output_tokens is not UNSET:
         total = told.input_tokens + told.output_tokens
@@ -38,10 +38,10 @@ def together(reports: Sequence[Usage]) -> Usage:
         return reports[0]
     sums: dict[str, Any] = {}
     for report in reports:
-        for name in _SUMS:
+        for name in SUMS:
             if (told := getattr(report, name)) is not UNSET:
                 sums[name] = sums.get(name, 0) + told
-        for name in ("cost_source", "model"):
+        for name in ("cost_source", "agent", "model"):
             if (told := getattr(report, name)) is not UNSET:
                 sums[name] = told
     return Usage(**sums)
@@ -50,6 +50,6 @@ def together(reports: Sequence[Usage]) -> Usage:
 def all_of(reports: Sequence[Usage]) -> Usage:
     """The sum of reports that are parts of one thing: what one of them does not say is not known of the whole."""
     whole = together(reports) if reports else Usage()
-    unknown = {name: UNSET for name in _SUMS if any(getattr(report, name) is UNSET for report in reports)}
+    unknown = {name: UNSET for name in SUMS if any(getattr(report, name) is UNSET for report in reports)}
     source = {"cost_source": UNSET} if "cost_usd" in unknown else {}
     return msgspec.structs.replace(whole, **{**unknown, **source})

@@ -15,9 +15,9 @@ from untilproven.store.layout import Project
 KEYS = (
     *("until", "agent", "agent_cmd", "model", "promise", "trust_promise", "require_proof", "auto_test"),
     *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
-    *("allow_unknown_cost", "check_timeout", "context", "checkpoint_interval"),
+    *("allow_unknown_cost", "check_timeout", "context", "mode", "checkpoint_interval"),
     *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
-    *("commit", "new_branch", "on_gate", "measure", "metric", "sensitive"),
+    *("commit", "new_branch", "on_gate", "interactive", "notify", "reinforcement", "measure", "metric", "sensitive"),
 )
 """What `run` obeys; a setting of a later version is not offered before it does something."""
 
@@ -58,6 +58,10 @@ def command(
     project = here.project()
     settings = layers.load(project.root, flags.given())
     _warn(settings)
+    if settings.interactive and not dry_run:
+        from untilproven.cli.attending import refuse_without_a_terminal  # noqa: PLC0415  most loops are not attended
+
+        refuse_without_a_terminal(settings.origin("interactive"), detach=detach, as_json=as_json)
     words = _task(project, task, prompt_file)
     try:
         plan = planning.plan_of(settings, project, words, agent_arguments)
@@ -76,7 +80,7 @@ def command(
     if dry_run:
         starting.rehearse(project, wanted.plan)
         return running.show_plan(wanted, as_json=as_json)
-    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet)
+    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet, interactive=settings.interactive)
     return running.start(project, lambda: starting.begin(project, wanted), view, detach=detach)
 
 

@@ -212,6 +212,8 @@ def _halted(state: LoopState, course: Course) -> Move | None:
         return None
     if last.observed.not_started and not course.pardoned:
         return _failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
+    if last.observed.diverged:
+        return _failed(f"it differs from its record in iteration {last.number}: {last.observed.diverged}", UNPROVEN)
     if last.observed.unable and not course.pardoned:
         return _failed(f"the agent cannot work: {last.observed.unable}", AGENT)
     if broken := _broken(verdict.broken(course, last.checks, state.task or "")):

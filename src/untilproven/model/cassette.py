@@ -1,5 +1,6 @@
 """A cassette: what the agent `replay` does in each iteration, step by step."""
 
+import binascii
 import math
 from typing import Annotated, Literal
 
@@ -27,14 +28,19 @@ class Say(Step, frozen=True, kw_only=True):
 
 
 class Write(Step, frozen=True, kw_only=True):
-    """A whole file. Its mode, such as "755", stays as it was if none is given."""
+    """A whole file. Its mode, such as "755", stays as it was if none is given. What is no text is in `base64`."""
 
     write: str
     content: str = ""
+    base64: str | UnsetType = UNSET
     mode: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         _in_the_tree(self.write)
+        if self.base64 is not UNSET:
+            if self.content:
+                raise ValueError("content and base64 are two words for one thing: leave one out")
+            _decodable(self.base64)
         if self.mode is not UNSET and (len(self.mode) not in {3, 4} or self.mode.strip("01234567")):
             raise ValueError('mode is three or four octal digits in quotes, such as "755"')
 
@@ -202,10 +208,22 @@ STEPS: dict[str, type[Step]] = {kind.__struct_fields__[0]: kind for kind in Step
 """Each kind of step by its name, in the order above."""
 
 
+class Expected(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was seen when this was recorded; with `--mode strict` it must be the same again."""
+
+    prompt: str
+    """What the agent was told, without times."""
+    before: str
+    """A hash of the tree it found."""
+    tree: str
+    """A hash of the tree it left."""
+
+
 class Scene(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What happens in one iteration."""
 
     steps: tuple[Step, ...]
+    expect: Expected | UnsetType = UNSET
 
 
 class Cassette(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -226,6 +244,13 @@ def _in_the_tree(path: str) -> list[str]:
     if path.startswith("/") or ".." in parts or not parts:
         raise ValueError(f"{path!a} does not name a file of the project: write it from the root on, without ..")
     return parts
+
+
+def _decodable(text: str) -> None:
+    try:
+        binascii.a2b_base64(text, strict_mode=True)
+    except binascii.Error as error:
+        raise ValueError(f"base64: {error}") from None
 
 
 def _no_nul(text: str) -> None:

@@ -105,6 +105,8 @@ class IterationObserved(_Event, frozen=True, kw_only=True, tag="iteration.observ
     interrupted: str | UnsetType = UNSET
     """Who stopped it at once: pause, abort or a signal."""
     not_started: str | UnsetType = UNSET
+    diverged: str | UnsetType = UNSET
+    """In what a strict replay differs from what was recorded."""
     unable: str | UnsetType = UNSET
     """Why the agent will not work the next time either, unless somebody sees to it."""
     claim: str | UnsetType = UNSET

@@ -33,6 +33,8 @@ class Plan(Record, frozen=True, kw_only=True):
     trust_promise: bool = False
     require_proof: bool = False
     context: Literal["fresh", "continue"] = "fresh"
+    mode: Literal["default", "logged", "seeded", "strict"] = "default"
+    """Whether the loop is recorded, or is the replay of a record."""
     sandbox: str = "none"
     """The room that was found to be possible: overlay, shadow or none."""
     network: Literal["shared", "none"] = "shared"

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from untilproven.contract import Delta, Supervision, Turn, Worked
@@ -13,7 +14,7 @@ from untilproven.core.redaction import Redacted, Redaction
 from untilproven.core.text import cut, text
 from untilproven.errors import RalphError
 from untilproven.model import events
-from untilproven.model.iteration import Action, Complete, Failed
+from untilproven.model.iteration import Action, Complete, Failed, IterationResult
 from untilproven.model.program import Limits, Stop, Stream
 from untilproven.process.spool import Spool
 from untilproven.runtime.index import index_files
@@ -38,17 +39,23 @@ def run(driver: "Driver", number: int) -> None:
     loop.receipt.unlink(missing_ok=True)
     told = driver.redaction.text(_prompt(driver))
     files.replace(loop.prompt(number), text(told).encode(), durable=False)
-    driver.record(events.IterationStarted(iteration=number, tree=cast.workspace.tree()))
+    tree = cast.workspace.tree()
+    driver.record(events.IterationStarted(iteration=number, tree=tree))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())
-        worked = cast.agent.work(_turn(driver, number, told, attempt.budget), room, attempt.emit)
+        turn = msgspec.structs.replace(_turn(driver, number, told), tree=tree, budget_usd=attempt.budget)
+        worked = cast.agent.work(turn, room, attempt.emit)
         _clean(loop.results / f"{number}.json", driver.redaction)
         delta = cast.workspace.delta()
+        if driver.course.plan.mode in {"logged", "seeded"}:
+            from untilproven.runtime import recording  # noqa: PLC0415  few loops are recorded
+
+            recording.keep(driver, turn, worked, delta)
         driver.record(attempt.observed(told, worked, delta))
 
 
-def _turn(driver: "Driver", number: int, told: str, budget: float | None) -> Turn:
+def _turn(driver: "Driver", number: int, told: str) -> Turn:
     """The loop's own directory is in no room: there, prompt and result pass through a directory that both sides see."""
     loop = driver.writer.loop
     exchange = driver.cast.workspace.exchange(number)
@@ -64,7 +71,6 @@ def _turn(driver: "Driver", number: int, told: str, budget: float | None) -> Tur
         result_file=exchange.inside / _RESULT if exchange else result,
         result_here=result,
         session=driver.course.session if driver.course.plan.context == "continue" else "",
-        budget_usd=budget,
     )
 
 
@@ -176,17 +182,18 @@ class _Attempt:
             driver.cast.hooks.on_action(action)
 
     def observed(self, told: str, worked: Worked, delta: Delta) -> events.IterationObserved:
-        ending = worked.ending
+        ending, diverged = worked.ending, worked.diverged or _other_tree(worked, delta)
         return events.IterationObserved(
             iteration=self._number,
             delta=delta.changes[:_LISTED],
             actions=(worked.actions or tuple(self._actions))[:_LISTED],
             tree=delta.tree,
-            result=Failed(error=_NOT_KEPT) if ending.stopped_because == "keeper" else worked.result,
+            result=_result(worked, diverged),
             ended=_words(worked) or UNSET,
             cut=self._cut(ending.stopped_because) or UNSET,
             interrupted=self._interrupted or UNSET,
             not_started=ending.not_started or UNSET,
+            diverged=diverged or UNSET,
             unable=cut(text(worked.unable), _CLAIM_BYTES) or UNSET,
             claim=self._claim(told, worked),
             usage=self._meter.total(worked.usage),
@@ -212,6 +219,16 @@ class _Attempt:
         if promise and promised(worked.said, promise, prompt=told):
             return cut(f"<promise>{promise}</promise>", _CLAIM_BYTES)
         return "status: complete" if isinstance(worked.result, Complete) else UNSET
+
+
+def _result(worked: Worked, diverged: str) -> IterationResult:
+    if worked.ending.stopped_because == "keeper":
+        return Failed(error=_NOT_KEPT)
+    return Failed(error=diverged) if diverged else worked.result
+
+
+def _other_tree(worked: Worked, delta: Delta) -> str:
+    return "it leaves another tree" if worked.expected_tree not in {"", delta.tree} else ""
 
 
 def _words(worked: Worked) -> str:

@@ -58,6 +58,7 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         trust_promise=settings.trust_promise,
         require_proof=settings.require_proof,
         context=settings.context,
+        mode=_mode(settings, agent),
         **_room(settings, project),
         on_gate=settings.on_gate,
         reinforcement=settings.reinforcement,
@@ -68,6 +69,17 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
+
+
+def _mode(settings: Settings, agent: str) -> Any:
+    if settings.mode == "strict" and not agent.startswith("replay:"):
+        raise UsageError(
+            "--mode strict plays a record again, and no record is named",
+            hint="record a loop with --mode logged, then give: --agent replay:.aiwg/ralph/loops/LOOP/recording",
+        )
+    if settings.mode == "seeded" and not settings.model:
+        raise UsageError("--mode seeded pins the model, and none is named", hint="give --model NAME")
+    return settings.mode
 
 
 def _metrics(given: Sequence[str]) -> tuple[str, ...]:
@@ -196,7 +208,7 @@ def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
         found = choosing.choose(project.root)
         return found.name, "", found.billed
     named = [name.strip() for name in settings.agent.split(",")]
-    known = [choosing.look(name, project.root) for name in named if name in NAMES]
+    known = [choosing.look(name, project.root, settings.model or "") for name in named if name in NAMES]
     return settings.agent, "", "; ".join(dict.fromkeys(one.billed for one in known if one.billed))
 
 

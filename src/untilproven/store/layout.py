@@ -77,6 +77,11 @@ class LoopDirectory(msgspec.Struct, frozen=True, dict=True):
         return self.path / "results"
 
     @cached_property
+    def recording(self) -> Path:
+        """What `--mode logged` keeps, to be played again."""
+        return self.path / "recording"
+
+    @cached_property
     def task(self) -> Path:
         return self.path / "task.md"
 
