@@ -51,7 +51,7 @@ class Language(msgspec.Struct, frozen=True):
     def is_source_file(self, path: str) -> bool:
         if self.grammar_of(path) is None or _NOT_SOURCE.search(path):
             return False
-        return self.name == "rust" or not self.is_test_file(path)
+        return not (self.is_only_tests(path) if self.name == "rust" else self.is_test_file(path))
 
     def is_only_tests(self, path: str) -> bool:
         """Rust keeps tests beside the code, too."""

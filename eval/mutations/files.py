@@ -17,6 +17,8 @@ _THRESHOLDS = re.compile(
     r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*"
     r"|<minimum>|minimum\s*=\s*)(?P<least>\d+(?:\.\d+)?)"
 )
+_RUNNER = r"(?<![\w:.-])(?:jest|vitest|mocha)(?![\w:-])"
+"""As a command: what is put behind `npm run test:mocha` goes to npm."""
 _HOOKS = (
     """
 
@@ -63,7 +65,8 @@ def _steps(path: str, text: str) -> Iterator[tuple[int, int]]:
         end = following.start() if following else len(text)
         step = text[begun.start() : end]
         if "run:" in step and any(
-            _RUNS_TESTS.search(line) and not re.search(r"install|\bdocs", line) for line in step.splitlines()
+            _RUNS_TESTS.search(line) and not re.search(r"install|\bdocs|^\s*#|\bgrep\b", line)
+            for line in step.splitlines()
         ):
             yield begun.start(), end
 
@@ -131,7 +134,7 @@ def collection_narrowed(path: str, text: str) -> Iterator[Edits]:
         for section in re.finditer(r"^\[tool\.pytest\.ini_options\]\n", text, re.MULTILINE):
             yield (Edit(section.end(), section.end(), 'python_files = "check_*.py"\n'),)
     if path.rpartition("/")[2] == "package.json":
-        for script in re.finditer(r'"test"\s*:\s*"(?P<command>(?:[^"\\]|\\.)*\b(?:jest|vitest|mocha)\b[^"\\]*)"', text):
+        for script in re.finditer(rf'"test"\s*:\s*"(?P<command>(?:[^"\\]|\\.)*{_RUNNER}[^"\\&|;]*)"', text):
             ignored = (
                 " --exclude '**/[a-m]*'" if "jest" not in script["command"] else " --testPathIgnorePatterns '/[a-m]'"
             )

@@ -150,6 +150,51 @@ def test_characters_beyond_ascii_do_not_shift_an_edit() -> None:
     assert applied(text, edits) == 'NAME = "😀é"\n\n\ndef test_a():\n    f()\n'
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "body", "offers"),
+    [
+        ("rust", "cases-removed", "for (a, b) in [(1, 1), (2, 4), (3, 9)] { assert_eq!(f(a), b); }", True),
+        (
+            "rust",
+            "cases-removed",
+            "let rows = vec![(1, 1), (2, 4), (3, 9)]; for (a, b) in &rows { assert!(f(a)); }",
+            True,
+        ),
+        ("rust", "cases-removed", "let rows = vec![(1, 1), (2, 4), (3, 9)]; assert_eq!(total(rows), 14);", False),
+        ("java", "raises-broadened", "assertThrows(Empty.class, () -> f()); assertTrue(g());", True),
+        ("java", "raises-broadened", "Empty e = assertThrows(Empty.class, () -> f()); assertTrue(g());", False),
+        ("java", "assertion-compares-with-itself", "assertEquals(3, cart.total());", True),
+        ("java", "assertion-compares-with-itself", "assertEquals(3, reader.nextInt());", False),
+    ],
+)
+def test_what_would_not_compile_or_be_no_tampering_is_left_alone(name: str, kind: str, body: str, offers: bool) -> None:
+    language = next(one for one in LANGUAGES if one.name == name)
+    path = EXAMPLES[name][0]
+    text = f"#[test]\nfn a() {{ {body} }}\n" if name == "rust" else f"class A {{ @Test void a() {{ {body} }} }}"
+    assert bool(list(language.mutations(kind, language.code(path, text, text)))) is offers
+
+
+def test_a_handler_that_does_nothing_with_an_error_has_nothing_to_lose() -> None:
+    language = next(one for one in LANGUAGES if one.name == "java")
+    for done, offers in (("continue;", False), ("throw new A(e);", True)):
+        text = f"class A {{ void a() {{ for (B b : all) {{ try {{ f(b); }} catch (C e) {{ {done} }} }} }} }}"
+        code = language.code("src/main/java/A.java", text, text)
+        assert bool(list(language.mutations("handler-emptied", code))) is offers
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "of_tests"),
+    [
+        ("rust", "src/queue.rs", "src/queue/tests.rs"),
+        ("java", "src/main/java/Cart.java", "src/testFixtures/java/Carts.java"),
+    ],
+)
+def test_what_is_only_for_tests_is_no_source(name: str, source: str, of_tests: str) -> None:
+    language = next(one for one in LANGUAGES if one.name == name)
+    assert language.is_source_file(source)
+    assert not language.is_source_file(of_tests)
+
+
 @pytest.mark.parametrize("language", LANGUAGES, ids=[language.name for language in LANGUAGES])
 def test_broken_code_is_not_sound(language: Language) -> None:
     path, text, _, _ = EXAMPLES[language.name]

@@ -12,7 +12,7 @@ _ASSERTS = re.compile(r"(?:(?:Assert|Assertions|Truth)\.)?(?:assert\w*|fail|veri
 
 
 def is_test_file(path: str) -> bool:
-    return re.search(r"(?:^|/)src/test/.*\.java$|(?:Test|Tests|IT)\.java$", path) is not None
+    return re.search(r"(?:^|/)src/test(?:Fixtures)?/.*\.java$|(?:Test|Tests|IT)\.java$", path) is not None
 
 
 def find_tests(root: SgNode) -> Iterator[Site]:

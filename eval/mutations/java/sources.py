@@ -25,11 +25,12 @@ def _result(function: Site) -> str:
 
 
 def _handlers(function: Site) -> Iterator[SgNode]:
-    """Where nothing has to be returned."""
+    """Where nothing has to be returned, and something is done with the error: going on is as silent as nothing."""
     for clause in function.body.find_all(kind="catch_clause"):
         body, tried = clause.field("body"), clause.parent()
         returns = tried is not None and "return" in tried.text()
-        if not returns and body and any(not one.kind().endswith("comment") for one in body.named_children()):
+        done = [one.kind() for one in body.named_children() if not one.kind().endswith("comment")] if body else []
+        if body and not returns and done and done not in (["continue_statement"], ["break_statement"]):
             yield body
 
 

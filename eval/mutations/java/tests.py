@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from ast_grep_py import SgNode
+
 from eval.mutations import tests
-from eval.mutations.code import Code, Edit, Edits, Mutator, over, span
+from eval.mutations.code import Code, Edit, Edits, Mutator, Span, over, span
 from eval.mutations.java.sites import called, operands
 
 _ASSERTS = re.compile(r"assert|fail\(|verify|[eE]xpect|[cC]heck")
@@ -50,8 +52,24 @@ def _raises_broadened(code: Code) -> Iterator[Edits]:
                 one.text() for one in literal.ancestors() if one.kind() in {"method_invocation", "element_value_pair"}
             ]
             is_expected = bool(around) and re.match(r"(?:Assertions\.|Assert\.)?assertThrows\(|expected\b", around[0])
-            if is_expected and literal.text() not in {"Exception.class", "Throwable.class"}:
-                yield (over(literal, "Exception.class"),)
+            if is_expected and literal.text() not in {"Exception.class", "Throwable.class"} and not _is_kept(literal):
+                yield (over(literal, "Throwable.class" if literal.text() == "Error.class" else "Exception.class"),)
+
+
+def _is_kept(literal: SgNode) -> bool:
+    """In a variable of the very type, which would no longer compile."""
+    kept = [one.field("type") for one in literal.ancestors() if one.kind() == "local_variable_declaration"]
+    return any(one is not None and one.text() == literal.text().removesuffix(".class") for one in kept)
+
+
+def _same_again(assertion: SgNode) -> tuple[Span, Span] | None:
+    """Operands of which the actual value is the same when it is asked for once more: the next of a reader is not."""
+    found = operands(assertion)
+    if found is None:
+        return None
+    (start, end), at = found[0], span(assertion)[0]
+    goes_on = re.search(r"\b(?:next|read|poll|pop|take)\w*\(", assertion.text()[start - at : end - at])
+    return None if goes_on else found
 
 
 def _tolerance_widened(code: Code) -> Iterator[Edits]:
@@ -111,7 +129,7 @@ TESTS: dict[str, Mutator] = {
     "assertion-weakened": tests.weakened(
         operands, ("assertThat", "assertThat({actual}).isNotNull();"), ("assert", "assertNotNull({actual});")
     ),
-    "assertion-compares-with-itself": tests.compared_with_itself(operands),
+    "assertion-compares-with-itself": tests.compared_with_itself(_same_again),
     "assertions-swallowed": tests.wrapped("try {", "} catch (Throwable ignored) {\n}"),
     "raises-broadened": _raises_broadened,
     "tolerance-widened": _tolerance_widened,

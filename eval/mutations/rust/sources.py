@@ -29,7 +29,7 @@ def _result(function: Site) -> str:
 
 
 def _handlers(function: Site) -> Iterator[SgNode]:
-    """Where nobody waits for their value."""
+    """Where nobody waits for their value, and they have none."""
     for arm in function.body.find_all(kind="match_arm"):
         value, parent = arm.field("value"), next(islice(arm.ancestors(), 2, None), None)
         is_statement = parent is not None and parent.kind() == "expression_statement"
@@ -38,7 +38,7 @@ def _handlers(function: Site) -> Iterator[SgNode]:
             and arm.text().startswith("Err(")
             and value
             and value.kind() == "block"
-            and value.named_children()
+            and [one.kind() for one in value.named_children()][-1:] == ["expression_statement"]
         ):
             yield value
     for branch in function.body.find_all(kind="if_expression"):

@@ -1,6 +1,6 @@
 """The two trees next to each other: each file's facts, which declarations became which."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import msgspec
@@ -12,20 +12,19 @@ from untilproven.guard.kinds import Kind, kind_of
 from untilproven.guard.languages import grammar_of, language_of
 from untilproven.guard.reading import Unreadable, as_text, read
 
-Reader = Callable[[str, bytes], Facts]
-
 
 class Side:
     """A file as it was, or as it is."""
 
-    def __init__(self, path: str, content: bytes, facts: Facts) -> None:
+    def __init__(self, path: str, content: bytes, facts: Facts, *, though_made: bool = False) -> None:
         self.path, self.content, self.facts = path, content, facts
+        self._though_made = though_made
 
     @cached_property
     def text(self) -> str:
         """Empty for what is no text."""
         try:
-            return as_text(self.content)
+            return as_text(self.content, though_made=self._though_made)
         except Unreadable:
             return ""
 
@@ -50,31 +49,27 @@ class Pair(msgspec.Struct, frozen=True, eq=False):
 
 
 class Comparison:
-    def __init__(self, changes: Iterable[Change], *, task: str = "", read: Reader = read) -> None:
-        """`task` is what a person asked for; never what the one who made the changes says of them."""
-        self.task = task
+    def __init__(self, changes: Iterable[Change]) -> None:
         self.not_analysed: list[NotAnalysed] = []
-        self.pairs = tuple(self._pair(change, read) for change in sorted(changes, key=lambda change: change.path))
+        self.pairs = tuple(self._pair(change) for change in sorted(changes, key=lambda change: change.path))
 
-    def _pair(self, change: Change, read: Reader) -> Pair:
+    def _pair(self, change: Change) -> Pair:
+        """A file that a person wrote does not become a tool's by saying so: it is read all the same."""
         kind = kind_of(change.path, is_new=change.before is None)
-        return Pair(
-            change.path,
-            kind,
-            self._side(change.was_at, change.before, read),
-            self._side(change.path, change.after, read),
-        )
+        before = self._side(change.was_at, change.before)
+        was_read = before is not None and before.text != ""
+        return Pair(change.path, kind, before, self._side(change.path, change.after, though_made=was_read))
 
-    def _side(self, path: str, content: bytes | None, read: Reader) -> Side | None:
+    def _side(self, path: str, content: bytes | None, *, though_made: bool = False) -> Side | None:
         if content is None:
             return None
         facts = Facts()
         if grammar_of(path) is not None:
             try:
-                facts = read(path, content)
+                facts = read(path, content, though_made=though_made)
             except Unreadable as reason:
                 self.leave_out(path, str(reason))
-        return Side(path, content, facts)
+        return Side(path, content, facts, though_made=though_made)
 
     def leave_out(self, path: str, reason: str) -> None:
         """Say that the inside of a file was not looked at, and why."""
@@ -83,8 +78,3 @@ class Comparison:
 
     def of_kind(self, *kinds: Kind) -> Iterator[Pair]:
         return (pair for pair in self.pairs if pair.kind in kinds)
-
-    @cached_property
-    def dependencies_changed(self) -> bool:
-        """Whether files differ in which a project names what it depends on."""
-        return any(True for _ in self.of_kind("mixed"))

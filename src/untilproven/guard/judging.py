@@ -7,7 +7,7 @@ from typing import cast
 import msgspec
 from ast_grep_py import Config, Rule, SgRoot
 
-from untilproven.guard.asking import asked_for
+from untilproven.guard.asking import asked
 from untilproven.guard.catalogue import Pattern, patterns
 from untilproven.guard.change import Change
 from untilproven.guard.comparison import Comparison, Side
@@ -42,7 +42,7 @@ def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
 def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "") -> tuple[Finding, ...]:
     """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
     if task:
-        signals = (_with(signal, "asked-for") if asked_for(task, signal) else signal for signal in signals)
+        signals = (_with(signal, how) if (how := asked(task, signal)) else signal for signal in signals)
     signals = list(signals)
     found: dict[str, Finding] = {}
     for pattern in patterns():
@@ -79,14 +79,22 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
             category=pattern.category,
             recovery=pattern.recovery,
             regression=pattern.regression,
-            explained=tuple(reason for reason in signal.explained if reason in pattern.lowered_by),
+            explained=tuple(reason for reason in signal.explained if _counts(pattern, reason)),
             was=signal.was,
             now=signal.now,
         )
 
 
 def _weight(pattern: Pattern, signal: Signal) -> Severity:
-    return pattern.weight.lowered(sum(pattern.lowered_by.get(reason, 0) for reason in signal.explained))
+    """A task that is only about the same thing leaves a warning."""
+    weight = pattern.weight.lowered(sum(pattern.lowered_by.get(reason, 0) for reason in signal.explained))
+    if "asked-about" in signal.explained and _counts(pattern, "asked-about"):
+        weight = min(weight, Severity.MEDIUM)
+    return weight
+
+
+def _counts(pattern: Pattern, reason: str) -> bool:
+    return reason in pattern.lowered_by or (reason == "asked-about" and "asked-for" in pattern.lowered_by)
 
 
 def _message(pattern: Pattern, signal: Signal) -> str:

@@ -82,6 +82,9 @@ _TEST = (
     r"|(?:Test.+|.+(?:Tests?|TestCase|IT|Spec|Specs))\.(?:java|kt|kts|scala|groovy|php|cs|fs|vb|swift|hs|m|mm)"
     r"|.*\.(?:snap|t|bats|feature)|.*[tT]est\.(?:phpt|elm)|.*\.phpt"
 )
+_PROSE = (
+    r".*\.(?:md|mdx|rst|txt|adoc|markdown)|(?:.*/)?(?:LICENSE|CHANGELOG|AUTHORS|CODEOWNERS|\.gitignore)[^/]*|docs?/.*"
+)
 
 
 def kind_of(
@@ -111,6 +114,12 @@ def is_dependency(path: str) -> bool:
     if not _DEPENDENCIES.isdisjoint(parts):
         return True
     return any(one in {"env", ".env"} and below in _OF_ENVIRONMENTS for one, below in pairwise(parts))
+
+
+@lru_cache(maxsize=4096)
+def is_prose(path: str) -> bool:
+    """Whether it is for readers, and no program does anything else because of it."""
+    return _is(_PROSE, path)
 
 
 def _is(pattern: str, text: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from untilproven.guard.finding import Finding, Severity
+from untilproven.model.iteration import FALSE_POSITIVE
 from untilproven.store import files
 from untilproven.store.vouch import user_state
 
@@ -55,7 +56,7 @@ class Marks:
 def marked(findings: Iterable[Finding], marks: dict[str, Mark]) -> tuple[Finding, ...]:
     """A finding that was called wrong is a note; it stays on the record."""
     return tuple(
-        msgspec.structs.replace(one, severity=Severity.LOW, explained=(*one.explained, "marked-false-positive"))
+        msgspec.structs.replace(one, severity=Severity.LOW, explained=(*one.explained, FALSE_POSITIVE))
         if (mark := marks.get(one.id)) and mark.verdict == "false_positive"
         else one
         for one in findings

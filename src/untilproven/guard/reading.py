@@ -25,14 +25,14 @@ class Unreadable(Exception):  # it carries the reason, and is no error of ours
 
 
 @lru_cache(maxsize=64)
-def read(path: str, content: bytes) -> Facts:
+def read(path: str, content: bytes, *, though_made: bool = False) -> Facts:
     """Raises `Unreadable`. In a loop the same versions of files are compared again and again."""
     grammar = grammar_of(path)
     if grammar is None:
         raise Unreadable("no language that is read here")
     if _BUILT.search(path):
         raise Unreadable("built from something else")
-    text = as_text(content)
+    text = as_text(content, though_made=though_made)
     root = SgRoot(text, grammar).root()
     if broken := root.find_all(kind="ERROR"):
         lost = sum(len(node.text()) for node in broken)
@@ -41,14 +41,15 @@ def read(path: str, content: bytes) -> Facts:
     return language_of(grammar).facts(root, path)
 
 
-def as_text(content: bytes) -> str:
-    """Raises `Unreadable` for what no person wrote, or no person could read."""
+def as_text(content: bytes, *, though_made: bool = False) -> str:
+    """Raises `Unreadable` for what no person wrote, or no person could read; `though_made` if it must be read though it
+    looks like that."""
     if len(content) > _MOST_BYTES:
         raise Unreadable(f"larger than {_MOST_BYTES // 1024} KiB")
     if b"\0" in content[:8192]:
         raise Unreadable("binary")
-    if _GENERATED.search(content[:2048]):
+    if not though_made and _GENERATED.search(content[:2048]):
         raise Unreadable("generated")
-    if max(map(len, content.splitlines()), default=0) > _LONGEST_LINE:
+    if not though_made and max(map(len, content.splitlines()), default=0) > _LONGEST_LINE:
         raise Unreadable("minified")
     return content.decode("utf-8-sig", "replace")

@@ -62,6 +62,12 @@ def test_a_handler_is_silent_that_does_nothing_with_an_error(text: str, silent: 
     assert (handler.is_silent, handler.is_broad) == (silent, True)
 
 
+def test_a_call_whose_error_is_dropped_is_the_same_with_other_arguments() -> None:
+    was, now = body('_ = flags.Set("help", x)').handlers, body("_ = flags.Set(name, y)").handlers
+    assert was == now
+    assert was[0].errors == "_ = flags.Set"
+
+
 @pytest.mark.parametrize(
     "text", ["_ = file.Close()", "v, _ := m[k]", "_ = x", 'before, _ := strings.Cut(name, ":")', "_ = c.Error(err)"]
 )

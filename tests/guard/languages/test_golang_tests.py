@@ -59,7 +59,7 @@ def only(body: str) -> Assertion:
         ("assert.NoError(t, err)", SOMETHING, "err", None),
         ("assert.Len(t, got, 3)", PARTLY, "got", "3"),
         ("assert.Contains(t, got, 3)", PARTLY, "got", "3"),
-        ("assert.Empty(t, got)", PARTLY, "got", None),
+        ("assert.Empty(t, got)", EXACTLY, "got", '""'),
         ("m.AssertExpectations(t)", PARTLY, "", None),
         ("c.Assert(got, Equals, 3)", EXACTLY, "got", "3"),
         ("qt.Assert(t, got, qt.IsNil)", EXACTLY, "got", "nil"),
@@ -90,6 +90,7 @@ def test_assertions_have_a_strength_and_a_subject(
         ("if !errors.Is(err, ErrEmpty) { t.Fatal() }", EXACTLY, "ErrEmpty"),
         ("if err != ErrEmpty { t.Fatal() }", EXACTLY, "ErrEmpty"),
         ("assert.Error(t, err)", PARTLY, "error"),
+        ('assert.ErrorContains(t, err, "empty")', PARTLY, "error"),
         ("assert.ErrorIs(t, err, ErrEmpty)", EXACTLY, "ErrEmpty"),
         ('assert.EqualError(t, err, "empty")', EXACTLY, "error"),
         ("assert.Panics(t, f)", PARTLY, "panic"),
@@ -180,6 +181,22 @@ def test_assertions_that_can_not_fail_are_counted_but_not_listed(body: str, leav
     assert (found.assertions, found.unreached, found.leaves) == ((), 1, leaves)
 
 
+@pytest.mark.parametrize(
+    ("body", "unreached"),
+    [
+        ('if got != want {\n\tt.Logf("got %v", got)\n}', 1),
+        ("if err := f(); err != nil {\n\tt.Log(err)\n}", 1),
+        ("t.Run(name, func(t *testing.T) {\n\tif got != want {\n\t\tt.Log(got)\n\t}\n})", 1),
+        ("if got != want {\n\tt.Log(got)\n\tt.Fail()\n}", 0),
+        ("if verbose {\n\tt.Log(got)\n}", 0),
+        ("defer func() {\n\tif err := f.Close(); err != nil {\n\t\tt.Log(err)\n\t}\n}()", 0),
+        ("t.Cleanup(func() {\n\tif err := f.Close(); err != nil {\n\t\tt.Log(err)\n\t}\n})", 0),
+    ],
+)
+def test_what_is_only_logged_can_not_fail(body: str, unreached: int) -> None:
+    assert inside(body).unreached == unreached
+
+
 def test_a_return_in_a_closure_or_a_branch_ends_only_that() -> None:
     found = inside("f(func() { return })\nif x {\n\treturn\n}\nassert.Equal(t, 3, total())")
     assert (len(found.assertions), found.unreached, found.leaves) == (1, 0, None)
@@ -225,10 +242,14 @@ def test_skips_decide_whether_it_runs(body: str, running: Running, reason: str |
     [
         ("", ALWAYS),
         ("//go:build ignore", NEVER),
-        ("//go:build integration", NEVER),
+        ("//go:build integration", SOMETIMES),
+        ("//go:build integration && ignore", NEVER),
+        ("//go:build never", NEVER),
         ("//go:build !integration", ALWAYS),
         ("//go:build go1.18", ALWAYS),
         ("//go:build go1.99", NEVER),
+        ("//go:build !go1.19", SOMETIMES),
+        ("//go:build !go1.1", NEVER),
         ("//go:build linux", SOMETIMES),
         ("//go:build linux && !linux", NEVER),
         ("//go:build linux || !linux", ALWAYS),

@@ -250,6 +250,11 @@ def test_cases_given_by_a_method(before: str, members: str) -> None:
     assert "of(3, 4)" in found.text
 
 
+def test_cases_may_stand_before_a_parameter() -> None:
+    source = 'class A { @Test void t(@TestParameter({"a", "b"}) String x, @Values(ints = {1, 2}) int y) { f(x, y); } }'
+    assert java.test(declared(source, "A.t")).cases == ('"a"', '"b"', "1", "2")
+
+
 @pytest.mark.parametrize(
     "body",
     [

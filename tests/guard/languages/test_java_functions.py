@@ -69,6 +69,11 @@ def test_stubs(body: str) -> None:
     assert function_of(f"int f() {{ {body} }}").stub == body.rstrip(";")
 
 
+def test_a_stub_in_a_class_without_a_name_is_one_of_the_function_that_makes_it() -> None:
+    code = "Adapter f() { return new Adapter() { @Override int read() { throw new NotImplementedException(); } }; }"
+    assert function_of(code).stub == "throw new NotImplementedException()"
+
+
 @pytest.mark.parametrize(
     "code",
     [

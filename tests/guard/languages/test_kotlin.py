@@ -68,6 +68,15 @@ def test_functions_outside_of_classes_are_declared_with_what_they_extend() -> No
     ]
 
 
+def test_what_is_said_of_one_thing_in_a_block_is_said_of_it() -> None:
+    found = inside('assertFailure { f(1) }.all { isInstanceOf<Gone>(); hasMessage("gone") }').assertions
+    assert [(one.about, one.strength, one.error or one.expected) for one in found] == [
+        ("f(1)", EXACTLY, "Gone"),
+        ("f(1)", EXACTLY, '"gone"'),
+    ]
+    assert strengths("assertThat(x).all { }") == [NOTHING]
+
+
 def test_nested_classes_are_looked_into_where_jupiter_does() -> None:
     jupiter = "import org.junit.jupiter.api.Test\n"
     assert collected(jupiter + "class A {\n @Nested inner class B {\n @Test fun b() {}\n }\n}") == ["A.B.b"]

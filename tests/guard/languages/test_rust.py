@@ -124,8 +124,15 @@ def test_examples_with_assertions_are_tests_of_what_they_document() -> None:
         struct Shown;
         """
     found = {one.name: one for one in read(source).declarations if one.is_test}
-    assert sorted(found) == ["add::doctest", "add::doctest 2", "doctest"]
-    assert rust.test(found["add::doctest"]).assertions[0].line == 9
+    assert sorted(found) == ["add::doctest add 1 2", "add::doctest use cart add", "doctest"]
+    assert rust.test(found["add::doctest use cart add"]).assertions[0].line == 9
+
+
+def test_an_example_stays_what_it_is_when_others_come_before_it() -> None:
+    one, other = (f"/// ```\n/// assert!({name}());\n/// ```\n" for name in "ab")
+    names = [each.name for each in read(f"{other}{one}{one}fn f() {{}}").declarations if each.is_test]
+    assert names == ["f::doctest assert b", "f::doctest assert a", "f::doctest assert a 2"]
+    assert [each.name for each in read(f"{one}{other}fn f() {{}}").declarations if each.is_test] == [names[1], names[0]]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_guards_are_conditions_under_which_it_refuses(text: str, guards: tuple[s
 def test_errors_are_raised_where_they_are_made_not_where_they_are_passed_on() -> None:
     text = (
         "if a { return Err(E::A(x)); }\nlet y = get(x).ok_or(E::B)?;\nif b { panic!() }\n"
-        "match g() { Err(e) => Err(e), _ => Ok(1) }"
+        "match g() { Err(e) => Err(e), Never => unreachable!(), _ => Ok(1) }"
     )
     assert body(text).raises == ("E::A", "E::B", "panic!")
 
@@ -54,7 +54,8 @@ def test_errors_are_raised_where_they_are_made_not_where_they_are_passed_on() ->
         ("match g() { Ok(v) => v, Err(e) if e.gone() => {} }", "e if e.gone()", False, True),
         ("if let Err(e) = g() {}", "", True, True),
         ('if let Err(e) = g() { warn!("{e}"); }', "", True, False),
-        ("let _ = save(x);", "let _ = save(x)", True, True),
+        ("let _ = save(x);", "let _ = save", True, True),
+        ("let _ = store.save(x).await;", "let _ = store.save", True, True),
         ("save(x).ok();", "save(x).ok();", True, True),
     ],
 )
@@ -117,6 +118,11 @@ def test_answers_by_heart_are_inputs_with_a_written_result(text: str, answers: t
     [
         ("fn f() { if cfg!(test) { return 3; } }", ("cfg!(test)",)),
         ('fn f() { if std::env::var("CI").is_ok() { return 3; } }', ('std::env::var("CI").is_ok()',)),
+        (
+            'fn f() { if std::env::var("CARGO_MANIFEST_DIR").is_ok() { return 3; } }',
+            ('std::env::var("CARGO_MANIFEST_DIR").is_ok()',),
+        ),
+        ('fn f() { let root = std::env::var("CARGO_MANIFEST_DIR").unwrap(); }', ()),
         ("fn f() { #[cfg(test)] return 3; g() }", ("#[cfg(test)]",)),
         ("#[cfg(not(test))]\nfn f() {}", ("#[cfg(not(test))]",)),
         ("#[cfg(test)]\nfn f() {}", ()),

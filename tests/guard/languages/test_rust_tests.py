@@ -58,7 +58,9 @@ def only(body: str) -> Assertion:
         ("cmd.assert().success();", PARTLY, "cmd", None),
         ('expect![["x"]].assert_eq(&got);', EXACTLY, "&got", 'expect![["x"]]'),
         ('if got != 3 { panic!("no"); }', EXACTLY, "got", "3"),
-        ('match got { 3 => (), _ => panic!("no") }', SOMETHING, '"no"', None),
+        ('match got { 3 => (), _ => panic!("no") }', PARTLY, '"no"', None),
+        ("assert!(!got.is_empty());", SOMETHING, "got", None),
+        ("assert!(got.is_empty());", PARTLY, "got", None),
         ("tokio::select! { x = rx => { assert_eq!(x, 3); } }", EXACTLY, "x", "3"),
         ("test_total(1, 2);", PARTLY, "1, 2", None),
         ("is_send::<Cart>();", SOMETHING, "is_send::<Cart>()", None),
@@ -178,6 +180,16 @@ def test_a_test_that_is_to_panic_can_not_fail_by_its_assertions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expected", "unreached"),
+    [("empty", 0), ("", 1), ("assertion", 1), ("assertion failed: total() > 3", 1), ("right", 1), ("too few", 1)],
+)
+def test_an_assertion_fails_a_test_that_is_to_panic_with_other_words(expected: str, unreached: int) -> None:
+    attributes = f'#[test]\n#[should_panic(expected = "{expected}")]'
+    found = inside('assert!(total() > 3, "too few");', attributes=attributes)
+    assert (len(found.assertions), found.unreached) == (2 - unreached, unreached)
+
+
+@pytest.mark.parametrize(
     ("attributes", "running", "reason"),
     [
         ("#[test]", ALWAYS, None),
@@ -188,6 +200,9 @@ def test_a_test_that_is_to_panic_can_not_fail_by_its_assertions() -> None:
         ("#[cfg(not(test))]\n#[test]", NEVER, "#[cfg(not(test))]"),
         ("#[cfg(never)]\n#[test]", NEVER, "#[cfg(never)]"),
         ("#[cfg(not(loom))]\n#[test]", ALWAYS, None),
+        ("#[cfg(loom)]\n#[test]", SOMETIMES, "#[cfg(loom)]"),
+        ("#[cfg(all(loom, any()))]\n#[test]", NEVER, "#[cfg(all(loom, any()))]"),
+        ("#[cfg(tokio_unstable)]\n#[test]", SOMETIMES, "#[cfg(tokio_unstable)]"),
         ("#[cfg(unix)]\n#[test]", SOMETIMES, "#[cfg(unix)]"),
         ("#[cfg(all(unix, not(unix)))]\n#[test]", NEVER, "#[cfg(all(unix, not(unix)))]"),
         ('#[cfg(feature = "full")]\n#[test]', SOMETIMES, '#[cfg(feature = "full")]'),

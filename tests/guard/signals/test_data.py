@@ -51,7 +51,8 @@ def test_what_is_no_data(path: str) -> None:
         ("README.md", (), ()),
         ("src/a.py", ("source-changed",), None),
         ("src/a.css", ("source-changed",), None),
-        ("package-lock.json", ("source-changed",), None),
+        ("src/b.py", ("source-changed",), ("source-changed",)),
+        ("package-lock.json", ("source-changed",), ("source-changed",)),
         ("tests/test_a.py", ("tests-changed",), ("tests-changed",)),
     ],
 )

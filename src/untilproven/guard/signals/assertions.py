@@ -2,39 +2,46 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import PurePosixPath
 
 from untilproven.guard.explaining import Explanations
-from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.facts import Assertion, Strength, Test
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 
-_ANY_ERROR = frozenset({"", "Exception", "BaseException", "Error", "Throwable", "RuntimeException"})
+_BREADTH = {"RuntimeException": 1, "Exception": 2, "Error": 2, "Throwable": 3, "BaseException": 3, "": 4}
+"""Of errors that others are kinds of."""
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
 """The same call at two places."""
 _LITERAL = re.compile(r"[rbfu]{0,2}['\"`]|-?\d|[\[({]|True\b|False\b|None\b|true\b|false\b|null\b|nil\b")
+_OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
 
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
+    elsewhere = {text for added in tests.added for text in _texts(added.test.assertions)}
     for one in tests.kept:
         if one.how != "hidden" and one.differs:
-            yield from _weaker(one, explanations.of_changed(one.before))
+            yield from _weaker(one, explanations, elsewhere)
     for added in tests.added:
         yield from _new(added)
 
 
-def _weaker(one: Became, explained: tuple[str, ...]) -> Iterator[Signal]:
+def _weaker(one: Became, explanations: Explanations, elsewhere: set[str]) -> Iterator[Signal]:
+    """`elsewhere` is what new tests assert."""
     was, now = one.before.test, one.after.test
     strong, left = _strong(was.assertions), _strong(now.assertions)
     gone, come = _without(strong, left), _without(left, strong)
+    explained = explanations.of_changed(one.before) if gone else ()
     if now.unreached > was.unreached:
         yield signal_of("assertion-unreached", one, amount=now.unreached - was.unreached)
     if strong and not left:
         yield signal_of("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
-    elif len(left) < len(strong) and gone:
-        yield signal_of("assertion-removed", one, was=gone[0].text, explained=explained, amount=len(strong) - len(left))
+    elif gone and _asked(left, now) < _asked(strong, was):
+        said = (*explained, "moved") if elsewhere.issuperset(_texts(gone)) else explained
+        yield signal_of("assertion-removed", one, was=gone[0].text, explained=said, amount=len(strong) - len(left))
     if trivial := _without(_trivial(now.assertions), _trivial(was.assertions)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
         yield signal_of(name, one, now=trivial[0].text, amount=len(trivial))
@@ -52,6 +59,8 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
         yield signal("exception-broadened")
     elif new.strength < old.strength:
         yield signal("assertion-weakened", amount=old.strength - new.strength)
+    elif old.error is not None and old.expected is not None and new.error is not None and new.expected is None:
+        yield signal("assertion-weakened")
     elif old.expected is not None and new.expected is not None and old.expected != new.expected:
         if old.about != new.expected or new.about != old.expected:
             if _LITERAL.match(old.expected) and _LITERAL.match(new.expected):
@@ -61,18 +70,41 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
 
 
 def _is_broader(old: str, new: str) -> bool:
-    return old not in _ANY_ERROR and new in _ANY_ERROR
+    return _BREADTH.get(new, 0) > _BREADTH.get(old, 0)
 
 
 def _mocked(one: Became) -> Iterator[Signal]:
-    """What the test asks about is replaced by the test itself."""
+    """What the test asks about, or calls by itself, is replaced by it: nobody has to replace what only a test calls."""
     for target in _new_ones(one.before.test.mocks, one.after.test.mocks):
-        name = target.replace("::", ".").split(".")[-1].strip("'\"")
-        asked = " ".join(assertion.about for assertion in one.before.test.assertions)
-        if name and f"{name}(" in asked.replace(" ", ""):
+        is_called = all(_is_called(target, side.text) for side in (one.before, one.after))
+        if is_called or _is_asked_about(one.before, target):
             yield signal_of("unit-mocked", one, now=target)
         elif "." in target:
             yield signal_of("mock-added", one, now=target)
+
+
+def _is_asked_about(test: Placed, target: str) -> bool:
+    """Its assertions call it, or the file is named for it."""
+    *_, name = _path(target)
+    asked = " ".join(assertion.about for assertion in test.test.assertions)
+    named_for = _OF_TESTS.sub("", PurePosixPath(test.path).stem)
+    return bool(name) and (_is_called(target, asked) or name.lower() == named_for.lower())
+
+
+def _is_called(target: str, text: str) -> bool:
+    """By its own name, or as its owner's; a method of a class is called on any name."""
+    *owners, name = map(re.escape, _path(target))
+    if not name:
+        return False
+    called = rf"(?<![\w.$]){name}(?:\.\w+)*\s*\("
+    if owners and "/" not in target:
+        owner = r"[\w$)\]]" if owners[-1][:1].isupper() else rf"(?<![\w$]){owners[-1]}"
+        called = rf"(?<![\w.$]){name}\s*\(|{owner}\.{name}\s*\("
+    return re.search(called, text) is not None
+
+
+def _path(target: str) -> list[str]:
+    return target.replace("::", ".").strip("'\"").split(".")
 
 
 def _new(added: Placed) -> Iterator[Signal]:
@@ -89,6 +121,15 @@ def _new(added: Placed) -> Iterator[Signal]:
 def _is_circular(assertion: Assertion) -> bool:
     """It compares what the code says with what the code says."""
     return _TWICE.search(assertion.text) is not None
+
+
+def _asked(left: list[Assertion], test: Test) -> int:
+    """How often something is asked."""
+    return len(left) * max(len(test.cases), 1)
+
+
+def _texts(all_of: Iterable[Assertion]) -> set[str]:
+    return {one.text for one in all_of}
 
 
 def _strong(all_of: tuple[Assertion, ...]) -> list[Assertion]:
@@ -112,19 +153,27 @@ def _without(all_of: list[Assertion], others: list[Assertion]) -> list[Assertion
 
 
 def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
-    """By what they are about; then those that look at what the other compared with; then by order, if as many."""
+    """By what they compare, in either order; then by what they are about; then by order, if as many."""
     free = list(come)
-    rest = []
-    for old in gone:
-        new = next((new for new in free if new.about == old.about), None)
-        new = new or next((new for new in free if new.about == old.expected and new.expected == old.about), None)
-        if new is None:
-            rest.append(old)
-        else:
-            free.remove(new)
-            yield old, new
+    rest = gone
+    for key in _KEYS:
+        left = []
+        for old in rest:
+            new = next((new for new in free if key(new) == key(old)), None)
+            if new is None:
+                left.append(old)
+            else:
+                free.remove(new)
+                yield old, new
+        rest = left
     if len(rest) == len(free):
         yield from zip(rest, free, strict=True)
+
+
+_KEYS: tuple[Callable[[Assertion], object], ...] = (
+    lambda one: frozenset({one.about, one.expected}),
+    lambda one: one.about,
+)
 
 
 def _new_ones(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:

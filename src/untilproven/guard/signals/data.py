@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.finding import Signal
+from untilproven.guard.kinds import is_prose
 from untilproven.guard.languages import grammar_of
 
 _SNAPSHOT = re.compile(
@@ -20,9 +22,7 @@ _DATA = re.compile(
 """Of what belongs to tests; scripts and settings beside them are none."""
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
-_PROSE = re.compile(
-    r".*\.(?:md|rst|txt|adoc|markdown)|(?:.*/)?(?:LICENSE|CHANGELOG|AUTHORS|CODEOWNERS|\.gitignore)[^/]*|docs?/.*"
-)
+_OF_ANY = frozenset({"test", "tests", "data", "testdata", "fixture", "fixtures", "resources", "main", "index", "json"})
 _A_SUITE = 20
 """So many files of data are not changed by hand."""
 _MUCH_MORE = 2
@@ -30,7 +30,8 @@ _MUCH_MORE = 2
 
 def data(comparison: Comparison) -> Iterator[Signal]:
     explained = []
-    if any(_is_reason(pair) for pair in comparison.pairs):
+    reasons = [pair for pair in comparison.pairs if _is_reason(pair)]
+    if reasons:
         explained.append("source-changed")
     if any(pair.is_test and grammar_of(pair.path) for pair in comparison.pairs):
         explained.append("tests-changed")
@@ -38,7 +39,7 @@ def data(comparison: Comparison) -> Iterator[Signal]:
         explained.append("suite-updated")
     for pair in comparison.pairs:
         name = _name(pair)
-        if name is None or (name == "fixture-changed" and "source-changed" in explained):
+        if name is None or (name == "fixture-changed" and any(_is_of(pair, reason) for reason in reasons)):
             continue
         gone, come = _changed(pair)
         if gone:
@@ -67,7 +68,19 @@ def _is_reason(pair: Pair) -> bool:
     """Whether results may differ because of it."""
     if pair.kind in {"mixed", "dependencies"}:
         return True
-    return pair.kind == "source" and not _PROSE.fullmatch(pair.path) and not _SNAPSHOT.fullmatch(pair.path)
+    return pair.kind == "source" and not is_prose(pair.path) and not _SNAPSHOT.fullmatch(pair.path)
+
+
+def _is_of(fixture: Pair, source: Pair) -> bool:
+    """Whether data is that of a source: they are named alike, or the source names it."""
+    if PurePosixPath(fixture.path).name in (source.after.text if source.after else ""):
+        return True
+    return not _words(fixture.path).isdisjoint(_words(source.path))
+
+
+def _words(path: str) -> frozenset[str]:
+    """That files are named with; of short ones the whole stem."""
+    return frozenset({PurePosixPath(path).stem, *re.findall(r"[a-z]{4,}", path.lower())}) - _OF_ANY
 
 
 def _changed(pair: Pair) -> tuple[int, int]:

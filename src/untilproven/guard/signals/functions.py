@@ -32,7 +32,8 @@ def functions(comparison: Comparison) -> Iterator[Signal]:
 def _lost(before: Placed, after: Placed, then_there: str, now_there: str) -> Iterator[Signal]:
     was, now = before.function, after.function
     explained = ("rewritten",) if _is_rewritten(before, after) else ()
-    guards = [guard for guard in _gone(was.guards, now.guards) if "".join(guard.split()) not in now_there]
+    gone = [(guard, "".join(guard.split())) for guard in _gone(was.guards, now.guards)]
+    guards = [guard for guard, written in gone if now_there.count(written) < max(then_there.count(written), 1)]
     if guards and len(now.guards) < len(was.guards):
         yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
     raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises]
@@ -54,8 +55,12 @@ def _added(before: Placed | None, after: Placed, was: Function, now: Function) -
     known = Counter((one.errors, one.is_silent) for one in was.handlers)
     explained = () if before and not _is_rewritten(before, after) else ("new-code",)
     for one in now.handlers:
-        if one.is_silent and not known[one.errors, True]:
-            yield _silenced(after, one, explained, was_handled=bool(known[one.errors, False]))
+        if not one.is_silent:
+            known[one.errors, False] -= 1
+    for one in now.handlers:
+        if one.is_silent and known[one.errors, True] <= 0:
+            yield _silenced(after, one, explained, was_handled=known[one.errors, False] > 0)
+        known[one.errors, True] -= one.is_silent
     if before is None and now.stub:
         yield _signal("stub-added", after, now=now.stub)
     new = () if before else ("new-code",)

@@ -61,6 +61,7 @@ def assertions(node: SgNode) -> Found:
         here: list[Assertion] = []
         if kind == "if_statement":
             here = _of_if(one, names, spent)
+            unreached += not here and _only_logs(one, names)
         elif kind == "call_expression" and one.range().start.index not in spent:
             here = _of_call(one, names)
             if here and _is_swallowed(one, names):
@@ -152,6 +153,27 @@ def _of_if(node: SgNode, names: _Names, spent: set[int]) -> list[Assertion]:
                 for claim in claims(condition, passes)
             ]
     return found
+
+
+def _only_logs(node: SgNode, names: _Names) -> bool:
+    """`if got != want { t.Log(...) }`: what is wrong is said, and the test passes. Cleaning up may do so."""
+    condition, branch = node.field("condition"), node.field("consequence")
+    calls = list(_calls_in(branch))
+    if condition is None or node.field("alternative") is not None:
+        return False
+    if not calls or len(calls) < len(list(statements(branch))):
+        return False
+    if not re.match(r"!|.*(?:[!=]=|[<>])", flat_text(condition)) or _is_aside(node):
+        return False
+    return all(called(call) in {"Log", "Logf"} and _is_t(receiver(call), names) for call in calls)
+
+
+def _is_aside(node: SgNode) -> bool:
+    """In a function that is deferred, or handed to somebody who does not run it as a test."""
+    within = next((one for one in node.ancestors() if one.kind() in {"func_literal", "function_declaration"}), None)
+    above = within.ancestors()[1:2] if within is not None and within.kind() == "func_literal" else []
+    kinds = {"defer_statement", "go_statement", "call_expression"}
+    return any(one.kind() in kinds and called(one) != "Run" for one in above)
 
 
 def _calls_in(branch: SgNode | None) -> Iterator[SgNode]:

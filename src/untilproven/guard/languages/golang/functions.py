@@ -170,7 +170,7 @@ def _recovers_silently(deferred: SgNode) -> bool:
 
 
 def _dropped(assignment: SgNode) -> str | None:
-    """The error, or the call whose error, is given to nobody."""
+    """The error, or the call whose error, is given to nobody; whatever the call is given."""
     left, right = assignment.field("left"), assignment.field("right")
     if left is None or right is None:
         return None
@@ -187,7 +187,8 @@ def _dropped(assignment: SgNode) -> str | None:
         return None
     if called(value) in _CLEANING or _WRITING.match(flat_text(value)):
         return None
-    return f"_ = {flat_text(value)}"
+    function = value.field("function")
+    return f"_ = {flat_text(function if function is not None else value)}"
 
 
 def _stub(node: SgNode, body: SgNode) -> str | None:

@@ -26,7 +26,7 @@ _SOMETHING = frozenset(
     | {"FailNow", "NotErrorIs", "NotErrorAs", "NotImplements", "IsNotType", "ErrNil"}
 )
 _PARTLY = frozenset(
-    {"Len", "Empty", "Contains", "NotContains", "Subset", "NotSubset", "ElementsMatch", "NotElementsMatch", "Regexp"}
+    {"Len", "Contains", "NotContains", "Subset", "NotSubset", "ElementsMatch", "NotElementsMatch", "Regexp"}
     | {"NotRegexp", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Positive", "Negative", "IsIncreasing"}
     | {"IsDecreasing", "IsNonIncreasing", "IsNonDecreasing", "Eventually", "EventuallyWithT", "Never", "FileExists"}
     | {"NoFileExists", "DirExists", "NoDirExists", "HTTPStatusCode", "HTTPSuccess", "HTTPError", "HTTPRedirect"}
@@ -39,7 +39,16 @@ _NEAR = frozenset({"InDelta", "InEpsilon", "InDeltaSlice", "InDeltaMapValues", "
 CHECKED = frozenset({"Assert", "Check"})
 _TRUTH = {"True": True, "False": False}
 WORDS = (
-    _EQUAL | _DIFFERENT | _SOMETHING | _PARTLY | _ERRORS | _PANICS | _NEAR | CHECKED | _TRUTH.keys() | {"Nil", "Zero"}
+    _EQUAL
+    | _DIFFERENT
+    | _SOMETHING
+    | _PARTLY
+    | _ERRORS
+    | _PANICS
+    | _NEAR
+    | CHECKED
+    | _TRUTH.keys()
+    | {"Nil", "Zero", "Empty"}
 )
 AMBIGUOUS = frozenset({"Error", "Err", "Fail", "FailNow", "Check", "Never", "Condition"})
 """Also what loggers and others call their own: these count only where it is clear who is asked."""
@@ -93,8 +102,8 @@ def said(name: str, given: list[SgNode]) -> Iterator[Claim]:  # noqa: C901, PLR0
         yield Claim(text, Strength.PARTLY, error="panic")
     elif name in _PANICS:
         yield Claim(value or "", Strength.EXACTLY, text, error="panic")
-    elif name in {"Nil", "Zero"}:
-        yield _empty(about, "nil" if name == "Nil" else "0")
+    elif name in {"Nil", "Zero", "Empty"}:
+        yield _empty(about, {"Nil": "nil", "Zero": "0", "Empty": '""'}[name])
     elif name in CHECKED:
         yield from _checked(about, given)
     elif name in _SOMETHING:

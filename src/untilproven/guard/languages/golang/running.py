@@ -18,7 +18,12 @@ _MACHINES = frozenset(
     | {"s390x", "wasm", "sparc64"}
 )
 _TOOLS = frozenset({"gc", "gccgo", "cgo", "race", "msan", "asan", "tinygo", "appengine", "boringcrypto"})
-_NEWEST = 40
+_ON_DEMAND = re.compile(
+    r"(?:\w+_)?(?:integration|e2e|functional|acceptance|system|smoke|slow|nightly|conformance|stress|unit|fuzz)(?:_?tests?)?"
+)
+"""Tags by which projects keep some of their tests for a run of their own."""
+_OLDEST, _NEWEST = 13, 40
+"""Versions of Go that somebody may have."""
 _ENVIRONMENT = re.compile(
     r"testing\.Short\(|runtime\.(?:GOOS|GOARCH|Version)|os\.(?:Getenv|LookupEnv|Getuid|Geteuid)|exec\.LookPath|\bCI\b"
 )
@@ -44,8 +49,9 @@ def constraint_of(root: SgNode, path: str) -> str | None:
 
 
 def built(constraint: str) -> Verdict:
-    formulas = [_formula(line) for line in constraint.splitlines()]
-    running = how_often(("and", *formulas), _known)
+    formula = ("and", *map(_formula, constraint.splitlines()))
+    running = how_often(formula, _known)
+    running = running or how_often(formula, lambda tag: None if _may_be_asked_for(tag) else _known(tag))
     return running, None if running is Running.ALWAYS else constraint
 
 
@@ -87,6 +93,11 @@ def _single(words: list[str], at: int) -> tuple[Formula, int]:
         inner, at = _either(words, at + 1)
         return inner, at + 1
     return words[at], at + 1
+
+
+def _may_be_asked_for(tag: str) -> bool:
+    version = re.fullmatch(r"go1\.(\d+)", tag)
+    return _ON_DEMAND.fullmatch(tag) is not None or (version is not None and _OLDEST <= int(version[1]) < _NEWEST)
 
 
 def _known(tag: str) -> bool | None:

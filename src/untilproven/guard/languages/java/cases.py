@@ -57,6 +57,9 @@ def of_annotations(annotations: Iterable[Annotation]) -> Iterator[str]:
             "CsvFileSource",
             "TestCase",
             "DataRow",
+            "TestParameter",
+            "TestParameters",
+            "Values",
         }:
             yield from (flat(value) for value in _given(annotation))
             if not annotation.arguments and not annotation.named:

@@ -182,8 +182,9 @@ def equal(actual: SgNode, expected: SgNode, *, identical: bool = False) -> Claim
     if is_literal(actual) and not is_literal(expected):
         actual, expected = expected, actual
     about, wanted = flat(actual), flat(expected)
-    if about == wanted and (is_same_whenever_asked(actual) and not (identical and call_of(actual))):
-        return Claim(about, Strength.NOTHING, wanted)
+    if about == wanted:
+        certain = is_same_whenever_asked(actual) and not (identical and call_of(actual))
+        return Claim(about, Strength.NOTHING if certain else Strength.PARTLY, wanted)
     if wanted in {"true", "false", "Boolean.TRUE", "Boolean.FALSE"}:
         return claims(actual, wanted=wanted.lower().endswith("true"))[0]
     if sized := _sized(actual):

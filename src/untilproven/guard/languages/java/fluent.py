@@ -75,8 +75,10 @@ def of_chain(links: list[Call]) -> list[Assertion]:
         return [verification(first, rest)]
     if len(first.values) >= 2 and first.name == "assertThat":
         return [of_matcher(first)]
-    if first.name == "then":
-        return _of_answer(first, rest)
+    return _of_answer(first, rest) if first.name == "then" else _of_sentence(first, rest)
+
+
+def _of_sentence(first: Call, rest: list[Call]) -> list[Assertion]:
     about, error_of = _subject(first), _error_of(first)
     found: list[Assertion] = []
     tolerance = None
@@ -89,13 +91,16 @@ def of_chain(links: list[Call]) -> list[Assertion]:
             if link.name not in {"as", "describedAs", "withFailMessage", "and", "also"}:
                 about = f"{about}.{_call_text(link)}"
             continue
+        if link.name == "all" and link.block:
+            found += _in_block(link.block, first, about, error_of)
+            continue
         claim = _link(link, first, about, error_of)
         if tolerance is not None:
             claim = claim._replace(tolerance=tolerance, strength=Strength.PARTLY)
             tolerance = None
         found.append(claim.asserted(link.node, f"{text}.{_call_text(link)}"))
     if not found and first.block and not rest:
-        return _in_block(first, about)
+        return _in_block(first.block, first, about, None)
     return found or [stated(_opened(first, about, error_of), first.node)]
 
 
@@ -119,11 +124,11 @@ def _of_answer(first: Call, rest: list[Call]) -> list[Assertion]:
     ]
 
 
-def _in_block(first: Call, about: str) -> list[Assertion]:
-    """`expectThat(x) { isEqualTo(3) }`"""
-    body = body_of(first.block) if first.block else None
+def _in_block(block: SgNode, first: Call, about: str, error_of: str | None) -> list[Assertion]:
+    """`expectThat(x) { isEqualTo(3) }`, `assertThat(x).all { isEqualTo(3) }`"""
+    body = body_of(block)
     calls = [call_of(statement) for statement in statements(body)] if body else []
-    return [stated(_link(call, first, about, None), call.node) for call in calls if call and not call.receiver]
+    return [stated(_link(call, first, about, error_of), call.node) for call in calls if call and not call.receiver]
 
 
 def _call_text(link: Call) -> str:

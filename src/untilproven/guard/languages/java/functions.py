@@ -14,6 +14,7 @@ from untilproven.guard.languages.java.flow import branches, thrown_by
 from untilproven.guard.languages.java.handling import as_fact, handler_of
 from untilproven.guard.languages.java.syntax import (
     CATCHES,
+    FUNCTIONS,
     IFS,
     Call,
     bare,
@@ -58,7 +59,7 @@ def function(declaration: Declaration) -> Function:
         guards=tuple(_guards(nodes)),
         raises=tuple(by_variable.get(name) or _error(name) for name in thrown),
         handlers=(*map(as_fact, caught), *_dropped(nodes)),
-        stub=_stub(node, body),
+        stub=_stub(node, body) or _stub_within(nodes),
         answers=tuple(answers(node, nodes)),
         asks_if_tested=tuple(asks_if_tested(body)),
         returns_nothing=sum(1 for said in _said(body, nodes) if _EMPTY.fullmatch(flat(said))),
@@ -124,6 +125,12 @@ def _stub(node: SgNode, body: SgNode) -> str | None:
         if thrown == "UnsupportedOperationException" and len(done) == 1 and _is_bare(one) and not _is_override(node):
             return flat(one).rstrip(";")
     return None
+
+
+def _stub_within(nodes: list[SgNode]) -> str | None:
+    """Of a class without a name that the function makes."""
+    within = (one for one in nodes if one.kind() in FUNCTIONS)
+    return next((stub for one in within if (body := body_of(one)) and (stub := _stub(one, body))), None)
 
 
 def _admits(node: SgNode) -> bool:

@@ -32,9 +32,15 @@ _ABOUT_EQUALITY = re.compile(r"equal|hash|reflexiv|identity|compar", re.IGNORECA
 def test(declaration: Declaration) -> Test:
     scope = declaration.scope if isinstance(declaration, Member) else None
     node = declaration.node
-    marks = annotations(node)
+    marks = [*annotations(node), *_of_parameters(node)]
     body = body_of(node) or node
     return inside(body, marks, scope, name_of(node))
+
+
+def _of_parameters(node: SgNode) -> Iterable[Annotation]:
+    """`@TestParameter({"a", "b"}) String name`"""
+    given = node.field("parameters")
+    return [mark for one in (code_in(given) if given else ()) for mark in annotations(one)]
 
 
 def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str) -> Test:

@@ -29,7 +29,10 @@ def answered(links: list[Link]) -> list[Assertion]:
 
 
 def _answer(about: str, link: Link) -> Assertion:
-    args = [one for one in link.args or () if one.kind() != "identifier" or one.text() != "done"]
+    args = list(link.args or ())
+    is_called = len(args) > 1 and args[-1].kind() in {"identifier", *FUNCTIONS}
+    if is_called or [one.text() for one in args] == ["done"]:
+        args.pop()
     text = f".expect({', '.join(written(argument) for argument in args)})"
     line = link.node.range().end.line + 1
     if not args or args[0].kind() in FUNCTIONS or args[0].kind() in {"identifier", "call_expression"}:

@@ -14,6 +14,10 @@ _MODULES = frozenset({"mock", "doMock", "unstable_mockModule", "module"})
 _MOCKERS = frozenset({"jest", "vi", "vitest", "sinon", "sandbox", "mock", "td", "t", "test", "jasmine", "bun", "stub"})
 _METHODS = frozenset({"spyOn", "stub", "replace", "method", "replaceProperty", "getter", "setter"})
 _TELLING = re.compile(r"mock(?:Return|Resolved|Rejected|Implementation)")
+_GIVEN = re.compile(r"\s+as\s+|:\s*")
+"""Between a name and the one that it is given."""
+_KEEPS = re.compile(r"importActual|requireActual|importOriginal")
+"""The rest of a module stays what it is."""
 _MAKING = frozenset({"fn", "stub", "fake", "createSpy", "func"})
 
 
@@ -43,8 +47,23 @@ def replaced(root: SgRoot) -> tuple[tuple[tuple[int, int], int, str], ...]:
         if not (openings and not openings[-1].is_suite) and _is_in_named(node):
             continue
         scope = (openings[-1].start, openings[-1].end) if openings else whole
-        found.append((scope, node.range().start.index, target))
+        names = [] if _KEEPS.search(node.text()) else _names_of(target, top)
+        found += [(scope, node.range().start.index, one) for one in (names or [target])]
     return tuple(found)
+
+
+def _names_of(module: str, top: SgNode) -> list[str]:
+    """What a file calls the things that it takes from a module of the project, each behind the module's path."""
+    if not module.startswith("."):
+        return []
+    taken = re.findall(
+        rf"""^(?:import|const|let|var)\s+([^;'"]*?)\s*(?:\bfrom\s*|=\s*require\(\s*)["']{re.escape(module)}["']""",
+        top.text(),
+        re.MULTILINE,
+    )
+    parts = (part.strip() for clause in taken for part in re.split(r"[{},]", clause))
+    names = (_GIVEN.split(part)[-1] for part in parts if part and part != "type")
+    return [f"{module}.{name}" for name in names]
 
 
 def _called(call: SgNode) -> str | None:

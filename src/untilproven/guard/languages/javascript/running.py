@@ -24,6 +24,8 @@ from untilproven.guard.languages.javascript.openings import Opening, opening
 from untilproven.guard.languages.javascript.survey import FILES, certain, survey, uncalled
 
 _NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
+_HOOKS = frozenset({"before", "beforeAll", "beforeEach", "setup", "suiteSetup"})
+_RENAMED = re.compile(rf"\b(?:{'|'.join(sorted(_HOOKS))})\s*(?:as|:)\s+([\w$]+)\b")
 _SKIPPING = frozenset({"skip", "todo", "fixme", "fail", "pending"})
 _ABOUT_MACHINE = re.compile(
     r"process\.(?:platform|version|versions|env|arch|stdout|release|features|getuid)|import\.meta\.env|typeof \w+"
@@ -153,11 +155,16 @@ def _hook(statement: SgNode) -> SgNode | None:
     if call is None or call.kind() != "call_expression":
         return None
     links = chain(call)
-    if links[-1].name not in {"before", "beforeAll", "beforeEach", "setup", "suiteSetup"} or not call.text().startswith(
-        ("before", "test.before", "setup", "suiteSetup")
-    ):
+    is_plain = links[-1].name in _HOOKS and call.text().startswith(("before", "test.before", "setup", "suiteSetup"))
+    if not is_plain and not (len(links) == 1 and links[0].name in _hooks_by_other_names(call.get_root())):
         return None
     return next((argument for argument in arguments(call) if argument.kind() in FUNCTIONS), None)
+
+
+@lru_cache(maxsize=FILES)
+def _hooks_by_other_names(root: SgRoot) -> frozenset[str]:
+    """`import { beforeEach as first } from "vitest"`."""
+    return frozenset(_RENAMED.findall(root.root().text()))
 
 
 def first_things(function: SgNode) -> Iterator[Mark]:
@@ -165,7 +172,7 @@ def first_things(function: SgNode) -> Iterator[Mark]:
     known = certain(function)
     for statement in statements(function.field("body")):
         kind = statement.kind()
-        if kind in {"expression_statement", "return_statement"}:
+        if kind in {"expression_statement", "return_statement", "call_expression"}:
             if (mark := _skip(statement)) is not None:
                 yield mark
                 return

@@ -164,7 +164,7 @@ def _error(call: Call) -> Iterator[Claim]:
     about = written(rest[0]) if rest else _block(call.node)
     broad = is_broad(error) or (error is not None and written(error) == "Warning")
     strength = Strength.PARTLY if broad else Strength.EXACTLY
-    if message is None and _raised_by_itself(call.node):
+    if (message is None and _raised_by_itself(call.node)) or (error is not None and error.kind() == "none"):
         strength = Strength.NOTHING
     if call.name == "deprecated_call":
         yield Claim(about, Strength.EXACTLY, error="DeprecationWarning")

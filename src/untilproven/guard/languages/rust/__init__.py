@@ -55,7 +55,7 @@ def facts(root: SgNode, path: str) -> Facts:
     return Facts(
         declarations=found,
         suppressions=tuple(mark for mark in marks if _silences(mark)),
-        todos=tuple(text.rstrip() for _, text in comments if TODO.search(text)),
+        todos=tuple(text.rstrip() for _, text in comments if TODO.search(text)) if TODO.search(root.text()) else (),
         commented=tuple(code_in_comments(plain, _is_code, lambda text: bool(_TEST_IN_COMMENT.search(text)))),
         hooks=tuple(_hooks(macros, marks, found)),
         exits=tuple(_exits(found, is_test=kind_of(path) == "test")),

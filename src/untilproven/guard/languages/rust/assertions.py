@@ -137,7 +137,7 @@ def _said(name: str, given: list[str]) -> Iterator[Claim]:  # noqa: C901, PLR091
         condition = expression(first)
         yield from claims(condition, passes=True) if condition is not None else [Claim(first, Strength.SOMETHING)]
     elif name in _FAILING:
-        yield Claim(first, Strength.SOMETHING)
+        yield Claim(first, Strength.PARTLY)
     elif "snapshot" in name:
         written = next((one for one in given if one.startswith("@")), None)
         about = next((one for one in given if not one.startswith(("@", '"'))), first)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from untilproven.guard.facts import Running
@@ -11,6 +12,10 @@ _DEPENDS = re.compile(
     r"(?:target_\w+|feature|panic|unix|windows|debug_assertions|miri|docsrs|doc|doctest|wasm_browser|emscripten"
     r"|overflow_checks|sanitize|relocation_model|version|accessible|rustversion\w*)\b"
 )
+_ON_DEMAND = re.compile(
+    r"(?:\w+_)?(?:unstable|nightly|loom|shuttle|kani|fuzz\w*|coverage\w*|tarpaulin\w*|integration\w*|slow|e2e|bench\w*)(?:_tests?)?"
+)
+"""Names by which projects keep some of their tests for a run of their own."""
 _TOKENS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[\w:]+|[(),=]")
 _TESTS = re.compile(r"(?:^|::|_)(?:test|tests|rstest|test_case|quickcheck|gtest|parameterized|proptest)$|\wtest$")
 Verdict = tuple[Running, str | None]
@@ -28,6 +33,7 @@ class Attribute(NamedTuple):
         return self.name.rsplit("::", 1)[-1]
 
 
+@lru_cache(maxsize=1024)
 def read(text: str) -> Attribute | None:
     """None for what is no attribute."""
     found = re.match(r"#!?\[\s*(?:unsafe\()?([\w:]+)\s*(.*)\]\s*$", text, re.DOTALL)
@@ -96,7 +102,8 @@ def _how_often(condition: str) -> Running:
     """In the builds that run tests."""
     words = _TOKENS.findall(condition)
     formula, _ = _formula(words, 0)
-    return how_often(formula, _known)
+    plain = how_often(formula, _known)
+    return plain or how_often(formula, lambda name: None if _ON_DEMAND.fullmatch(name) else _known(name))
 
 
 def _formula(words: list[str], at: int) -> tuple[Formula, int]:

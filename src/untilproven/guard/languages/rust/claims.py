@@ -164,6 +164,8 @@ def _of_call(node: SgNode, passes: bool) -> Claim:
         return _of_state(about, name if passes else _OPPOSITES[name])
     if name in {"eq", "ne"} and len(given) == 1:
         return equality(about, given[0].text()) if (name == "eq") == passes else difference(about, given[0].text())
+    if name == "is_empty" and not passes:
+        return Claim(about, Strength.SOMETHING)
     if name in _PARTS:
         certain = flat(about) == "[]" and name == "all"
         return Claim(about, Strength.NOTHING if certain else Strength.PARTLY, given[0].text() if given else None)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ast_grep_py import SgNode
 
 from untilproven.guard.languages.rust.attributes import is_test_attribute, read
-from untilproven.guard.languages.rust.doctests import doc_tests
+from untilproven.guard.languages.rust.doctests import Line, doc_tests
 from untilproven.guard.languages.rust.statements import macro_name
 from untilproven.guard.languages.syntax import Marked, flat_text, line_of, parsed
 
@@ -43,8 +43,8 @@ def declarations(root: SgNode, macros: list[SgNode]) -> Iterator[Marked]:
         place = places.pop(0)
         around = place.marks
         attributes: list[str] = []
-        docs: list[SgNode] = []
-        inner: list[SgNode] = []
+        docs: list[Line] = []
+        inner: list[Line] = []
         for child in place.node.children():
             kind = child.kind()
             if kind == "attribute_item":
@@ -65,7 +65,7 @@ def declarations(root: SgNode, macros: list[SgNode]) -> Iterator[Marked]:
 
 def _inside(node: SgNode, place: _Place, makers: dict[str, str]) -> Iterator[_Place]:
     """Where further declarations stand in it."""
-    if place.depth >= _DEEPEST:
+    if node.kind() == "function_item" or place.depth >= _DEEPEST:
         return
     if node.kind() in _CONTAINERS and (body := node.field("body")) is not None:
         yield _Place(body, f"{place.prefix}{_name(node)}::", place.marks, place.depth + 1)
@@ -73,12 +73,12 @@ def _inside(node: SgNode, place: _Place, makers: dict[str, str]) -> Iterator[_Pl
         yield place._replace(node=wrapped, depth=place.depth + 1)
 
 
-def _sort(comment: SgNode, docs: list[SgNode], inner: list[SgNode]) -> None:
+def _sort(comment: SgNode, docs: list[Line], inner: list[Line]) -> None:
     text = comment.text()
     if text.startswith("///"):
-        docs.append(comment)
+        docs.append((comment, text))
     elif text.startswith("//!"):
-        inner.append(comment)
+        inner.append((comment, text))
 
 
 def _deciding(attributes: list[str]) -> tuple[str, ...]:
@@ -116,8 +116,8 @@ def _declared(node: SgNode, prefix: str, own: tuple[str, ...], makers: dict[str,
 
 def _called(node: SgNode) -> tuple[SgNode | None, SgNode | None]:
     """A macro that is called where items stand, and what it is given."""
-    inner = node.named_children()
-    macro = inner[0] if node.kind() == "expression_statement" and inner else node
+    inner = node.named_children() if node.kind() == "expression_statement" else []
+    macro = inner[0] if inner else node
     if macro.kind() != "macro_invocation":
         return None, None
     return macro, next((one for one in macro.children() if one.kind() == "token_tree"), None)

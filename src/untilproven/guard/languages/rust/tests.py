@@ -12,6 +12,7 @@ from untilproven.guard.languages.rust.statements import EXITS, constant, macro_n
 from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, line_of, number_in, parsed
 
 _CASES = frozenset({"case", "test_case", "values", "parameterized", "matrix", "test_matrix"})
+_SAID_BY_FAILURES = ("assertion `left == right` failed left: right:", "assertion failed: ", "called `Option::unwrap()`")
 _ENVIRONMENT = re.compile(r"\bcfg!|env::var|env!\(|is_root\(|\bCI\b|target_os|is_x86_feature_detected|Command::new")
 
 
@@ -23,7 +24,7 @@ def test(declaration: Declaration) -> Test:
     found = [assertions(body) for body in bodies]
     own = list(attributes(mark for mark in marks if mark.startswith("#[")))
     panics = _panics(own, fence, node)
-    listed, unreached = _listed(found, swallowed=bool(panics))
+    listed, unreached = _listed(found, panics)
     verdict = min([running(marks), _fenced(fence), *map(_started, bodies)], key=lambda verdict: verdict[0])
     parting = next((one.parting for one in found if one.parting is not None), None)
     return Test(
@@ -63,13 +64,20 @@ def _given(tree: SgNode) -> str:
     return f"({text[start:-1].strip()});"
 
 
-def _listed(found: list[Found], *, swallowed: bool) -> tuple[list[Assertion], int]:
-    """In a test that is to panic, an assertion that fails lets it pass."""
+def _listed(found: list[Found], panics: list[Assertion]) -> tuple[list[Assertion], int]:
+    """In a test that is to panic, an assertion that fails lets it pass, unless it would fail with other words."""
     sure = [one for part in found for one in part.assertions]
     unreached = sum(part.unreached for part in found)
-    if swallowed:
+    if any(_is_any_panic(panic, sure) for panic in panics):
         return [], unreached + len(sure)
-    return sure or [one for part in found for one in part.weak], unreached
+    return sure or [one for part in found for one in part.weak if not panics], unreached
+
+
+def _is_any_panic(panic: Assertion, sure: list[Assertion]) -> bool:
+    """Whether what is expected is also what an assertion of the test says when it fails."""
+    words = (panic.expected or "").strip('"')
+    said = [*_SAID_BY_FAILURES, *(one.text for one in sure)]
+    return words.startswith("assertion ") or any(words in text for text in said)
 
 
 def _panics(own: list[Attribute], fence: str, node: SgNode) -> list[Assertion]:
