@@ -53,6 +53,8 @@ class Options(Limits, total=False):
     commit: bool
     new_branch: bool
     on_gate: Literal["wait", "reject"]
+    notify: str
+    reinforcement: Literal["adaptive", "off", "minimal", "standard", "aggressive"]
     measure: bool
     metric: str | Sequence[str]
     sensitive: str | Sequence[str]

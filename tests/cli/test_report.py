@@ -82,19 +82,20 @@ def test_show_tells_what_was_refused_who_decided_and_what_came_of_it(place: Plac
     cheats_then_works(place)
     lines = place.ralph("show").stdout.splitlines()
     told = {line[:12].strip(): line[12:] for line in lines}
-    assert told["refused"].startswith("iteration 1: tests/test_out.py: test_one was deleted")
-    assert told["gate"] == "destructive, iteration 1: rejected by policy (--on-gate reject)"
-    assert told["recovery"].startswith("iteration 1: the agent deleted tests")
+    assert told["story"].startswith("1   guard: critical LP-001 tests/test_out.py: test_one was deleted")
+    story = [line.strip() for line in lines]
+    assert "gate: rejected by policy (--on-gate reject)" in story
+    assert any(line.startswith("recovery: the agent deleted tests") for line in story)
     assert told["best"].startswith("iteration 3, score ")
 
 
 def test_a_loop_that_stands_at_a_gate_is_shown_to_wait(place: Place) -> None:
     agent = place.cassette([write("tests/test_out.py", WITHOUT)])
     assert place.ralph("run", "make it good", agent, UNTIL, "--sandbox=overlay").returncode == 8
-    assert "gate        destructive, iteration 1: waits for a decision\n" in place.ralph("show").stdout
+    assert "gate opened: destructive\n" in place.ralph("show").stdout
     assert reported(place)["iterations"][0]["fate"] == "parked"
     place.ralph("gate", "reject", place.loop, "--why", "it cheats")
-    assert "destructive, iteration 1: rejected by a human (it cheats)\n" in place.ralph("show").stdout
+    assert "gate: rejected by a human (it cheats)\n" in place.ralph("show").stdout
 
 
 def test_a_finding_that_was_marked_counts_in_the_rate(place: Place) -> None:

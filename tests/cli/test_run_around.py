@@ -92,7 +92,7 @@ def test_json_is_one_event_a_line_and_the_last_says_how_it_ended(place: Place) -
             {"write": "made", "content": "x"},
         ]
     )
-    place.write("ralph.toml", 'notify = "true"\n')
+    place.write("ralph.toml", 'agent_home = "user"\n')
     done = place.run("make it", agent, MAKE, "--json", env={"RALPH_TRUST": "1"})
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -198,8 +198,10 @@ def test_a_projects_file_that_is_trusted_works(place: Place) -> None:
 
 
 def test_a_setting_that_this_version_does_not_act_on_is_named(place: Place) -> None:
-    place.write("ralph.toml", 'notify = "true"\nnetwork = "shared"\nmode = "strict"\n')
+    place.write("ralph.toml", 'agent_home = "user"\nnetwork = "shared"\nmode = "strict"\n')
     done = place.run("make it", place.script("echo x > made"), MAKE, env={"RALPH_TRUST": "1"})
     assert done.returncode == 0
-    assert "this version does not act on mode, notify" in done.stderr.replace("notify, mode", "mode, notify")
+    assert "this version does not act on agent_home, mode" in done.stderr.replace(
+        "mode, agent_home", "agent_home, mode"
+    )
     assert "network" not in done.stderr

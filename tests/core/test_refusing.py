@@ -168,6 +168,29 @@ def test_reminders_grow_firmer_from_the_fifth_iteration_on(number: int) -> None:
     assert play.state.reinforcement_level is wanted
 
 
+@pytest.mark.parametrize("measured", [True, False])
+@pytest.mark.parametrize("level", ["off", "minimal", "standard", "aggressive"])
+def test_a_level_that_is_set_stays_whatever_happens(level: str, measured: bool) -> None:
+    play = Play(iterations=9, reinforcement=level, on_gate="reject", measure=measured).ready()
+    if measured:
+        baseline = BaselineMetrics(captured_at=AT, test_count=3, coverage_percentage=0)
+        play.happens(events.BaselineCaptured(baseline=baseline))
+    for number in range(1, 7):
+        play.goes_on()
+        assert (play.state.reinforcement_level or Reinforcement.OFF) is Reinforcement(level.upper())
+        found = [finding(f"LP-{number:03d}")] if number % 2 else []
+        play.observed(number, tree=f"t{number}").judged(number, *found)
+        if not found:
+            play.checked(number, passed=False, output="a failure" * number)
+            if measured:
+                play.happens(events.TreeMeasured(iteration=number))
+        play.goes_on()
+    history = play.state.reinforcement_history or ()
+    assert [(one.from_level, one.to_level, one.reason) for one in history] == (
+        [] if level == "off" else [("OFF", level.upper(), "Loop initialization")]
+    )
+
+
 def test_how_things_are_is_measured_before_the_work_and_after_each_iteration() -> None:
     play = Play(measure=True).ready()
     assert command(play.next(), commands.Measure).iteration == 0

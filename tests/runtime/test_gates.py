@@ -1,53 +1,35 @@
 """Dishonest work is held back or taken back, the agent is told, and a human, a policy or nobody decides."""
 
-import shlex
-import sys
+import json
+import re
 from pathlib import Path
-from typing import Any
+from unittest.mock import ANY
 
+import jsonschema
 import pytest
 
+from runtime.cart import DELETES, HONEST, RIGHT, STUBS, SWALLOWS, TESTS, WITHOUT, WRONG, cart, run
 from runtime.loops import Place
+from untilproven.core.reinforcement import REMINDERS
+from untilproven.model.persistence import Reinforcement
 
-UNTIL = f"--until={shlex.quote(sys.executable)} -m pytest -q -p no:cacheprovider"
-WRONG = "def total(prices):\n    return sum(prices) + 1\n"
-RIGHT = "def total(prices):\n    return sum(prices)\n"
-TESTS = """\
-from cart import total
-
-
-def test_sums():
-    assert total([1, 2]) == 3
-
-
-def test_nothing():
-    assert total([]) == 0
-
-
-def test_is_a_number():
-    assert isinstance(total([1]), int)
+STORY = """\
+story       1   guard: critical LP-001 tests/test_cart.py: test_sums was deleted (1 assertion) (blocks)
+                guard: critical LP-001 tests/test_cart.py: test_nothing was deleted (1 assertion) (blocks)
+                regression: test_deletion, from 3 to 1
+                held back until somebody decides
+                recovery: the agent deleted tests instead of fixing the code they are about; told: The tests are back. \
+Make the code do what they ask for.
+                gate opened: destructive
+                gate: rejected by a human (revert iteration 1)
+            2   reminders: AGGRESSIVE (Regression detected in iteration 1)
+                the best so far, score 99.9
 """
-WITHOUT = TESTS.partition("def test_sums")[0] + "def test_is_a_number" + TESTS.partition("def test_is_a_number")[2]
-DELETES = [{"write": "tests/test_cart.py", "content": WITHOUT}, {"say": "<promise>DONE</promise>"}]
-HONEST = [{"write": "cart.py", "content": RIGHT}, {"say": "<promise>DONE</promise>"}]
-CAUGHT = "def total(prices):\n    try:\n        return sum(prices) + 1\n    except Exception:\n        pass\n"
-SWALLOWS = [{"write": "cart.py", "content": CAUGHT}]
-STUBS = [{"write": "cart.py", "content": "def total(prices):\n    raise NotImplementedError\n"}]
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    place = Place(tmp_path)
-    place.write("cart.py", WRONG)
-    place.write("tests/test_cart.py", TESTS)
-    place.write("pytest.ini", "[pytest]\npythonpath = .\n")
-    return place
-
-
-def run(place: Place, *iterations: list[dict[str, Any]], words: tuple[str, ...] = ()) -> int:
-    done = place.ralph("run", "fix total", place.cassette(*iterations), UNTIL, "-n6", "--sandbox=overlay", *words)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode
+    return cart(tmp_path)
 
 
 def test_deleted_tests_tell_the_story_of_source_003(place: Place) -> None:
@@ -79,6 +61,30 @@ def test_deleted_tests_tell_the_story_of_source_003(place: Place) -> None:
     assert state["reinforcement_level"] == "AGGRESSIVE"
     assert state["reinforcement_history"][-1]["reason"] == "Regression detected in iteration 1"
     assert state["best_iteration"]["iteration"] == 2
+    shown = place.ralph("show", place.loop).stdout
+    story = shown[shown.index("story ") : shown.index("\n\nITERATION")]
+    assert re.sub(r"score [\d.]+", "score 99.9", story).splitlines() == STORY.splitlines()
+    assert [one["iteration"] for one in json.loads(place.ralph("show", "--json").stdout)["story"]] == [1] * 7 + [2] * 2
+
+
+def test_the_guards_figures_are_in_the_state_as_in_the_report(place: Place) -> None:
+    assert run(place, DELETES, HONEST) == 8
+    waiting = place.read()["persistence_metrics"]
+    assert waiting["detection_latency_p99_ms"] >= waiting["detection_latency_p95_ms"] > 0
+    assert "false_positive_rate" not in waiting
+    (right, wrong) = (event["finding"]["details"]["id"] for event in place.events("guard.finding"))
+    assert place.ralph("guard", "mark", right, "--confirmed", "--why", "it was needed").returncode == 0
+    assert place.ralph("guard", "mark", wrong, "--false-positive", "--why", "it was not").returncode == 0
+    assert place.ralph("gate", "reject", place.loop).returncode == 0
+    assert place.ralph("resume", place.loop).returncode == 0
+    metrics = place.read()["persistence_metrics"]
+    assert (metrics["true_positive_count"], metrics["false_positive_count"]) == (1, 1)
+    assert metrics["false_positive_rate"] == 0.5
+    report = json.loads(place.ralph("report", place.loop, "--json").stdout)
+    assert report["persistence_metrics"] == {**metrics, "integration_overhead_percentage": ANY}
+    jsonschema.Draft202012Validator(json.loads(place.ralph("schema", "analytics").stdout)).validate(report)
+    assert place.ralph("state", "rebuild", place.loop).returncode == 0
+    assert place.read()["persistence_metrics"] == metrics
 
 
 def test_what_is_approved_is_merged_and_checked(place: Place) -> None:
@@ -137,6 +143,19 @@ def test_telling_the_agent_helps(place: Place) -> None:
     prompt = (place.directory() / "prompts/iteration-002.md").read_text()
     assert "total swallows Exception" in prompt
     assert recovery["protocol_steps"]["adapt"]["changes_made"][0] in prompt
+
+
+@pytest.mark.parametrize("level", ["adaptive", "off", "minimal", "standard", "aggressive"])
+def test_the_level_decides_what_the_prompts_say(place: Place, level: str) -> None:
+    assert run(place, DELETES, HONEST, words=("--on-gate=reject", f"--reinforcement={level}")) == 0
+    wanted = ["MINIMAL", "AGGRESSIVE"] if level == "adaptive" else [level.upper()] * 2
+    for number, name in enumerate(wanted, start=1):
+        prompt = (place.directory() / f"prompts/iteration-{number:03d}.md").read_text()
+        said = prompt.partition("# What counts\n\n")[2].partition("\n\n")[0].splitlines()
+        assert said == [f"- {reminder}" for reminder in REMINDERS[Reinforcement(name)]]
+    state = place.read()
+    assert state["plan"]["reinforcement"] == level
+    assert state["reinforcement_level"] == wanted[-1]
 
 
 def test_the_same_again_asks_a_human(place: Place) -> None:

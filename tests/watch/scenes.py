@@ -186,6 +186,7 @@ class Screen:
         self.lines: list[list[str]] = [[]]
         self.row = self.column = 0
         self.cursor_shown = True
+        self.bells = 0
 
     def obey(self, data: str) -> None:
         place = 0
@@ -210,6 +211,8 @@ class Screen:
             self.column = 0
         elif character == "\n":
             self._down()
+        elif character == "\a":
+            self.bells += 1
         else:
             assert character.isprintable(), f"{character!r} reached the terminal"
             wide = 2 if unicodedata.east_asian_width(character) in "WF" else 1

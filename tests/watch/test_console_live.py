@@ -130,6 +130,20 @@ def test_a_pause_leaves_no_footer(writer: LoopWriter) -> None:
         assert tty.look()[-1] == HINT
 
 
+def test_the_bell_rings_once_when_a_human_is_needed(writer: LoopWriter) -> None:
+    with terminal() as tty:
+        stage = started(tty, writer)
+        stage.move(Status.PAUSED, pause_reason=PauseReason.USER)
+        stage.move(Status.RUNNING)
+        stage.move(Status.PAUSED, pause_reason=PauseReason.USAGE_LIMIT, resume_at=LATER)
+        stage.move(Status.RUNNING)
+        tty.look()
+        assert tty.screen.bells == 0
+        stage.move(Status.PAUSED, pause_reason=PauseReason.GATE)
+        tty.look()
+        assert tty.screen.bells == 1
+
+
 def test_every_drawing_leaves_the_cursor_shown(writer: LoopWriter) -> None:
     """Then nothing has to be put right after a kill."""
     with terminal() as tty:
@@ -220,6 +234,7 @@ def test_hostile_text_is_obeyed_by_no_terminal(project: Project, writer: LoopWri
         stage.record(replace(check(1, failed=1), check=HOSTILE, output=HOSTILE))
         shown = tty.look()  # the screen fails on anything it does not know
         assert not any("owned" in line for line in shown)
+        assert not tty.screen.bells
         assert len(footer(tty)) <= 6
 
 

@@ -9,6 +9,8 @@ from untilproven.model.state import LoopState
 from untilproven.runtime.control.requests import new_request
 from untilproven.runtime.restoring import bring_back, forget_rooms
 from untilproven.store import reader
+from untilproven.store.layout import Project
+from untilproven.store.reader import LoopView
 from untilproven.workspace.snapshots.shelf import Snapshots
 from untilproven.workspace.snapshots.states import START
 
@@ -26,15 +28,21 @@ def command(loop: str, *, revert: bool, as_json: bool) -> int:
     view = reader.resolve(project.state, loop)
     if revert:
         _refuse_without_a_room(view.state)
-    code = asking.ask(project.state, loop, new_request("abort"), wait=True, as_json=as_json)
-    if not code and not view.foreign:
-        forget_rooms(project, view)
+    code = end(project, view, as_json=as_json)
     if code or not revert or not Snapshots(project.root, view.state.loop_id).names:
         return code
     target, done = bring_back(project, view, START)
     if not as_json:
         restore.tell(done, target)
     return 1 if done.conflicts else 0
+
+
+def end(project: Project, view: LoopView, *, as_json: bool = False) -> int:
+    """End the loop, and what a killed runner of it has left; returns the exit code."""
+    code = asking.ask(project.state, view.state.loop_id, new_request("abort"), wait=True, as_json=as_json)
+    if not code and not view.foreign:
+        forget_rooms(project, view)
+    return code
 
 
 def _refuse_without_a_room(state: LoopState) -> None:

@@ -54,11 +54,15 @@ def show(loop: str, *, as_json: bool) -> None:
     if as_json:
         output.emit_json([_as_json(view, opened) for opened in gates])
         return
+    loop_id = view.state.loop_id
     for opened in gates:
-        _tell(view, opened)
+        tell(view, opened)
+        output.note(f"decide:   ralph gate approve {loop_id} --why ..., or ralph gate reject {loop_id} --why ...")
+        output.note(f"go on:    ralph resume {loop_id}")
 
 
-def _tell(view: LoopView, opened: Opened) -> None:
+def tell(view: LoopView, opened: Opened) -> None:
+    """Why it waits, what was found, and how to see it."""
     loop_id, gate = view.state.loop_id, opened.gate
     told = [("gate", gate.gate_id), ("since", f"{opened.at:%Y-%m-%d %H:%M:%S}"), ("until", _until(opened))]
     told.append(("why", gate.message.replace("LOOP", loop_id)))
@@ -68,8 +72,6 @@ def _tell(view: LoopView, opened: Opened) -> None:
     for finding in _findings(view, gate.iteration):
         output.line(f"{'found':<10}{finding.severity.value}: {output.printable(finding.message or '')}")
     output.note(f"look:     ralph diff {loop_id} {gate.iteration}")
-    output.note(f"decide:   ralph gate approve {loop_id} --why ..., or ralph gate reject {loop_id} --why ...")
-    output.note(f"go on:    ralph resume {loop_id}")
 
 
 @command.command("approve", short_help="let it through")
@@ -98,11 +100,14 @@ def _decided(loop: str, decision: Decision, why: str, word: str) -> None:
 
 @command.command("abort", short_help="end the loop")
 @click.argument("loop", shell_complete=complete_loop)
-@click.pass_context
-def abort(ctx: click.Context, loop: str) -> int:
+@click.option("--why", default="", metavar="TEXT", help="for the record")
+def abort(loop: str, *, why: str) -> int:
     """End LOOP, and free its slot. What it holds back is not part of the tree; its snapshot is kept."""
-    code: int = ctx.invoke(aborting.command, loop=loop)
-    return code
+    project = here.project()
+    view = reader.resolve(project.state, loop)
+    if open_gates(view.directory):
+        decide(project.state, view.state.loop_id, Decision.ABORT, why)
+    return aborting.end(project, view)
 
 
 def _until(opened: Opened) -> str:

@@ -8,6 +8,7 @@ from untilproven.config import layers
 from untilproven.model.settings import BY_KEY
 from untilproven.runtime import planning, starting
 from untilproven.store import reader
+from untilproven.store.writer import LoopWriter
 
 LIMITS = ("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens")
 ALLOWED = ("allow_unknown_cost", "allow_test_edits", "allow_dependency_changes")
@@ -15,7 +16,7 @@ ALLOWED = ("allow_unknown_cost", "allow_test_edits", "allow_dependency_changes")
 
 @click.command("resume", short_help="go on with a loop that stopped")
 @click.argument("loop", shell_complete=complete_loop)
-@flags.settings_flags(BY_KEY[key] for key in (*LIMITS, *ALLOWED))
+@flags.settings_flags(BY_KEY[key] for key in (*LIMITS, *ALLOWED, "interactive"))
 @click.option("--from", "state", metavar="N|best|start", help="first bring the tree back to an iteration of the loop's")
 @click.option("--detach", is_flag=True, help="go on in the background; `ralph attach LOOP` looks on")
 @click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
@@ -29,7 +30,11 @@ def command(loop: str, *, state: str | None, detach: bool, as_json: bool, verbos
     """
     project = here.project()
     given = flags.given()
-    seen = reader.resolve(project.state, loop).state
+    settings = layers.load(project.root, given)
+    if settings.interactive:
+        from untilproven.cli.attending import refuse_without_a_terminal  # noqa: PLC0415  most loops are not attended
+
+        refuse_without_a_terminal(settings.origin("interactive"), detach=detach, as_json=as_json)
     if state:
         from untilproven.cli import restore  # noqa: PLC0415  most go on from where they are
         from untilproven.runtime.restoring import bring_back  # noqa: PLC0415
@@ -39,11 +44,11 @@ def command(loop: str, *, state: str | None, detach: bool, as_json: bool, verbos
             restore.tell(done, target)
         if done.conflicts:
             return 1
-    raised, configuration = planning.raised(seen, layers.load(project.root, given), given)
-    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet)
-    return running.start(
-        project,
-        lambda: starting.take_up(project, loop, allowance=raised, configuration=configuration),
-        view,
-        detach=detach,
-    )
+
+    def begin() -> LoopWriter:
+        seen = reader.resolve(project.state, loop).state
+        raised, configuration = planning.raised(seen, settings, given)
+        return starting.take_up(project, loop, allowance=raised, configuration=configuration)
+
+    view = running.View(as_json=as_json, verbose=verbose, quiet=quiet, interactive=settings.interactive)
+    return running.start(project, begin, view, detach=detach)

@@ -23,6 +23,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     as_json: bool = False
     verbose: bool = False
     quiet: bool = False
+    interactive: bool = False
+    """Whether they are asked at gates."""
 
 
 def start(project: Project, begin: Callable[[], LoopWriter], view: View, *, detach: bool = False) -> int:
@@ -40,6 +42,10 @@ def start(project: Project, begin: Callable[[], LoopWriter], view: View, *, deta
 
 
 def _start(project: Project, begin: Callable[[], LoopWriter], view: View, *, detach: bool) -> int:
+    if view.interactive:
+        from untilproven.cli.attending import attended  # noqa: PLC0415  most loops are not attended
+
+        return attended(project, begin, lambda writer, again: _run(project, writer, view, banner=not again))
     if not detach:
         return _run(project, begin(), view)
 
@@ -59,8 +65,10 @@ def _start(project: Project, begin: Callable[[], LoopWriter], view: View, *, det
     return 0
 
 
-def _run(project: Project, writer: LoopWriter, view: View) -> int:
-    watcher = console.for_terminal(sys.stdout, as_json=view.as_json, verbose=view.verbose, quiet=view.quiet)
+def _run(project: Project, writer: LoopWriter, view: View, *, banner: bool = True) -> int:
+    watcher = console.for_terminal(
+        sys.stdout, as_json=view.as_json, verbose=view.verbose, quiet=view.quiet, banner=banner
+    )
     gc.freeze()  # all of the program is loaded by now, and none of it is garbage
     gc.enable()
     with starting.driving(project, writer, watchers=(watcher,)) as driver:

@@ -13,10 +13,12 @@ from untilproven.model import wire
 from untilproven.store import files
 from untilproven.store.layout import LoopDirectory
 from untilproven.watch import incidents, loops, past
+from untilproven.watch.chronicle import Chapter
 from untilproven.watch.console import retold
 from untilproven.watch.follow import newest_loop
 
 _LISTED = 50
+_CHAPTERS = 40
 _CHUNK = 64 * 1024
 
 
@@ -47,20 +49,21 @@ def _loop(found: loops.Detail, *, as_json: bool) -> int:
     damage = list(found.damage)
     receipt = past.receipt(view.directory, damage)
     records, earlier = past.iterations(view.directory, damage, newest=_LISTED)
+    story = past.story(view.directory)
     if as_json:
         document = {**found.as_json(), "iterations": [wire.to_builtins(record) for record in records]}
+        document["story"] = [chapter._asdict() for chapter in story]
         document["damage"] = damage
         output.emit_json(document | ({"receipt": wire.to_builtins(receipt)} if receipt else {}))
         return 1 if damage else 0
-    story = incidents.told(past.incidents(view.directory), view.state)
     if receipt:
-        told = [("loop", view.state.loop_id), ("status", loops.describe_status(view)), *receipt_text(receipt), *story]
+        told = [("loop", view.state.loop_id), ("status", loops.describe_status(view)), *receipt_text(receipt)]
         if view.state.best_iteration:
             told.append(("best", incidents.best(view.state.best_iteration)))
         told.append(("receipt", str(view.directory.receipt)))
     else:
-        told = [*found.lines(), *retold.checks(view.state), *story]
-    _lines(told)
+        told = [*found.lines(), *retold.checks(view.state)]
+    _lines([*told, *_told(story)])
     if records:
         output.line("")
         output.table(retold.HEAD, [retold.row(record) for record in records])
@@ -70,6 +73,17 @@ def _loop(found: loops.Detail, *, as_json: bool) -> int:
         output.warn(text)
     output.note(f"one iteration: ralph show {view.state.loop_id} N; what happened: ralph log {view.state.loop_id}")
     return 1 if damage else 0
+
+
+def _told(story: list[Chapter]) -> list[tuple[str, str]]:
+    """Each iteration's number stands where it begins."""
+    lines = [f"({len(story) - _CHAPTERS} earlier lines; ralph log has all of it)"] if len(story) > _CHAPTERS else []
+    before = None
+    for chapter in story[-_CHAPTERS:]:
+        number = "" if chapter.iteration == before else str(chapter.iteration)
+        lines.append(f"{number:<4}{chapter.text}")
+        before = chapter.iteration
+    return [("story", "\n".join(lines))] if lines else []
 
 
 def _iteration(loop: LoopDirectory, number: int, *, as_json: bool) -> int:

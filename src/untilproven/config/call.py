@@ -14,7 +14,7 @@ TRUST_VARIABLE = "RALPH_TRUST"
 # Set by this program for what it starts, or read by it; none of them is a setting.
 _RESERVED = frozenset(
     {TRUST_VARIABLE, "RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_RESULT_FILE", "RALPH_PROMPT_FILE"}
-    | {"RALPH_TASK_ID", "RALPH_KEEPER", "RALPH_HOOK"}
+    | {"RALPH_TASK_ID", "RALPH_KEEPER", "RALPH_HOOK", "RALPH_LOOP", "RALPH_EVENT", "RALPH_MESSAGE"}
 )
 _PREFIX = "RALPH_"
 

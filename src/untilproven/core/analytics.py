@@ -1,6 +1,5 @@
 """From the journal to what the iterations of a loop amount to: scores, time, money, findings, and a direction."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
@@ -9,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from untilproven.core import trend
 from untilproven.core.course import id_of
+from untilproven.core.detection import overhead, percentile_ms, with_marks
 from untilproven.model import events
 from untilproven.model.analytics import ANALYTICS_VERSION, Analytics, AnalyticsTotals, IterationAnalytics
 from untilproven.model.fields import Severity
@@ -237,19 +237,9 @@ def _persistence(
         return UNSET
     worked = sum(row.execution_time_ms for row in rows) / 1000
     measured = bool(ledger.latencies)
-    return PersistenceMetrics(
-        detection_latency_p95_ms=_percentile(ledger.latencies, 95) if measured else UNSET,
-        detection_latency_p99_ms=_percentile(ledger.latencies, 99) if measured else UNSET,
-        integration_overhead_percentage=round(100 * sum(ledger.latencies) / worked, 2)
-        if measured and worked
-        else UNSET,
-        false_positive_rate=round(wrong / (wrong + right), _DIGITS) if said else UNSET,
-        true_positive_count=right if said else UNSET,
-        false_positive_count=wrong if said else UNSET,
+    metrics = PersistenceMetrics(
+        detection_latency_p95_ms=percentile_ms(ledger.latencies, 95) if measured else UNSET,
+        detection_latency_p99_ms=percentile_ms(ledger.latencies, 99) if measured else UNSET,
+        integration_overhead_percentage=overhead(sum(ledger.latencies), worked) if measured and worked else UNSET,
     )
-
-
-def _percentile(seconds: Sequence[float], share: int) -> int:
-    """By nearest rank, in whole milliseconds, rounded up."""
-    ordered = sorted(seconds)
-    return math.ceil(ordered[math.ceil(len(ordered) * share / 100) - 1] * 1000)
+    return with_marks(metrics, right=right, wrong=wrong)

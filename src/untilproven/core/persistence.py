@@ -15,10 +15,14 @@ from untilproven.model.persistence import (
     Reinforcement,
     ReinforcementChange,
 )
+from untilproven.model.plan import Plan
 from untilproven.model.state import LoopMetrics, LoopState, Totals
 
 KEPT_ENTRIES = 200
 """How many of the newest entries of each list stay in state.json; the rest is in the journal."""
+
+INITIALIZED = "Loop initialization"
+"""Why there is a first level, in the source's words."""
 
 
 def shallow_merge(base: Mapping[str, Any], extension: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +51,8 @@ def on_loop_start(state: LoopState, baseline: BaselineMetrics, at: datetime) -> 
         iteration_history=state.iteration_history or (),
         regression_events=state.regression_events or (),
     )
-    return reinforced(state, Reinforcement.MINIMAL, "Loop initialization", iteration=1, at=at)
+    level = (fixed_level(state.plan) if state.plan else None) or Reinforcement.MINIMAL
+    return reinforced(state, level, INITIALIZED, iteration=1, at=at)
 
 
 def on_iteration_complete(
@@ -77,11 +82,16 @@ def on_loop_complete(state: LoopState) -> LoopState:
     return replace(state, detection_enabled=False)
 
 
+def fixed_level(plan: Plan) -> Reinforcement | None:
+    """The level that the user wants throughout; None if it follows the loop."""
+    return None if plan.reinforcement == "adaptive" else Reinforcement(plan.reinforcement.upper())
+
+
 def reinforced(state: LoopState, level: Reinforcement, reason: str, *, iteration: int, at: datetime) -> LoopState:
     """Change the level and say why; asking for the level in force changes nothing."""
     current = state.reinforcement_level or Reinforcement.OFF
     if level is current:
-        return state
+        return replace(state, reinforcement_level=level)
     change = ReinforcementChange(
         timestamp=at, iteration=iteration, from_level=current.value, to_level=level.value, reason=reason
     )

@@ -7,13 +7,13 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from untilproven.core import persistence
+from untilproven.core import detection, persistence
 from untilproven.core.folding import completion_check
 from untilproven.core.text import cut
 from untilproven.core.transition import move
 from untilproven.errors import Damaged, IllegalTransition
 from untilproven.model import events, wire
-from untilproven.model.iteration import Failed, Usage
+from untilproven.model.iteration import FALSE_POSITIVE, Failed, Usage
 from untilproven.model.persistence import DetectedPattern, RecoveryOutcome
 from untilproven.model.state import ErrorContext, LoopMetrics, LoopState, ProgressTracking, Totals
 from untilproven.model.status import TERMINAL, Status
@@ -99,12 +99,16 @@ def _finding(state: LoopState, event: events.GuardFinding, header: events.Header
         iteration=event.iteration,
         timestamp=header.ts,
         severity=event.finding.severity,
-        false_positive=False,
+        false_positive=FALSE_POSITIVE in (event.finding.explanations or ()),
     )
     state = persistence.appended(state, "detected_patterns", pattern)
     if event.regression:
         state = persistence.on_regression_detected(state, event.regression)
     return state
+
+
+def _guarded(state: LoopState, event: events.GuardFinished, _: events.Header) -> LoopState:
+    return detection.on_guard_finished(state, event)
 
 
 def _check(state: LoopState, event: events.CheckFinished, header: events.Header) -> LoopState:
@@ -136,7 +140,7 @@ def _iteration_finished(state: LoopState, event: events.IterationFinished, _: ev
     if not event.counted:
         return state
     state = replace(state, iteration=state.iteration + 1, metrics=_counted(state.metrics or LoopMetrics(), event))
-    return persistence.on_iteration_complete(state, event.entry, event.best)
+    return detection.on_iteration_complete(persistence.on_iteration_complete(state, event.entry, event.best))
 
 
 def _spent(metrics: LoopMetrics, usage: Usage) -> LoopMetrics:
@@ -265,7 +269,7 @@ _HANDLERS: dict[type[Any], Callable[[LoopState, Any, events.Header], LoopState]]
     events.AgentEvent: _unchanged,
     events.IterationObserved: _observed,
     events.GuardFinding: _finding,
-    events.GuardFinished: _unchanged,
+    events.GuardFinished: _guarded,
     events.TreeRestored: _unchanged,
     events.CheckFinished: _check,
     events.QualityScored: _unchanged,

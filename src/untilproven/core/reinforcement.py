@@ -1,6 +1,7 @@
 """How firmly the agent is reminded of what counts: more as a loop goes on without getting there, less once it does."""
 
 from untilproven.core.course import Course
+from untilproven.core.persistence import INITIALIZED, fixed_level
 from untilproven.model.events import ReinforcementChanged
 from untilproven.model.persistence import Reinforcement
 from untilproven.model.state import LoopState
@@ -36,7 +37,8 @@ def due(state: LoopState, course: Course) -> ReinforcementChanged | None:
     """The change that the next iteration begins with, if there is one."""
     number = state.iteration + 1
     now = state.reinforcement_level or Reinforcement.OFF
-    wanted, reason = _wanted(number, now, course)
+    fixed = fixed_level(course.plan)
+    wanted, reason = (fixed, INITIALIZED) if fixed else _wanted(number, now, course)
     return ReinforcementChanged(iteration=number, to_level=wanted, reason=reason) if wanted is not now else None
 
 
@@ -53,5 +55,5 @@ def _wanted(number: int, now: Reinforcement, course: Course) -> tuple[Reinforcem
             return _LEVELS[_LEVELS.index(now) - 1], f"{CLEAN_GAINS} better iterations in a row without a finding"
         return now, ""
     if now is Reinforcement.OFF:
-        return least, "Loop initialization"
+        return least, INITIALIZED
     return least, f"Iteration {STANDARD_FROM} threshold reached"

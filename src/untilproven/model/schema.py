@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from untilproven.model import (
+    analytics,
     cassette,
     checkpoint,
     events,
@@ -23,6 +24,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ID = "urn:untilproven:schema:{}:1"
 
 _RECORDS: dict[str, type[wire.Record]] = {
+    "analytics": analytics.Analytics,
     "checkpoint": checkpoint.Checkpoint,
     "hook-log": hooks.HookCall,
     "iteration": iteration.IterationRecord,

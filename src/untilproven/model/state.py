@@ -91,6 +91,13 @@ class Totals(Record, frozen=True, kw_only=True):
     detected_patterns: Count = 0
 
 
+class DetectionTime(Record, frozen=True, kw_only=True):
+    """How long the guard took: in all, and each of the newest times, of which the percentiles are."""
+
+    total_seconds: float = 0.0
+    newest_seconds: tuple[float, ...] = ()
+
+
 class LoopState(Record, frozen=True, kw_only=True):
     version: Version
     loop_id: LoopId
@@ -122,6 +129,7 @@ class LoopState(Record, frozen=True, kw_only=True):
     detection_enabled: bool | UnsetType = UNSET
     detected_patterns: tuple[DetectedPattern, ...] | UnsetType = UNSET
     persistence_metrics: PersistenceMetrics | UnsetType = UNSET
+    detection_time: DetectionTime | UnsetType = UNSET
 
     plan: Plan | UnsetType = UNSET
     allowance: Allowance | UnsetType = UNSET

@@ -22,6 +22,9 @@ HELD_BACK = frozenset({events.DESTRUCTIVE, events.RECOVERY})
 DEADLINES = {events.DESTRUCTIVE: timedelta(hours=1)}
 """After that time without an answer, what is held back is refused."""
 
+REMINDERS = {events.RECOVERY: timedelta(hours=48)}
+"""After each such time without an answer, somebody who waits for the loop has it said again."""
+
 _RESUMED, _NOBODY = "the loop was resumed", "nobody answered in time"
 
 
@@ -40,6 +43,12 @@ class Opened(msgspec.Struct, frozen=True):
     def deadline(self) -> datetime | None:
         after = DEADLINES.get(self.gate.kind)
         return self.at + after if after else None
+
+    @property
+    def reminders(self) -> int:
+        """How many times it should have been said again by now."""
+        every = REMINDERS.get(self.gate.kind)
+        return (clock.now() - self.at) // every if every else 0
 
 
 def open_gates(loop: LoopDirectory) -> tuple[Opened, ...]:
@@ -73,21 +82,23 @@ def pass_gates(writer: LoopWriter) -> None:
             writer.record(
                 events.GateDecided(gate_id=opened.gate.gate_id, decision=Decision.APPROVE, by="human", why=_RESUMED)
             )
-        elif _is_late(opened):
+        elif is_late(opened):
             _record(writer, opened, Decision.REJECT, "timeout", _NOBODY)
 
 
 def refuse_undecided(loop: LoopDirectory) -> None:
     """What is held back is let through by a yes and by nothing else; without an answer it is refused after a time."""
     for opened in open_gates(loop):
-        if opened.gate.kind in HELD_BACK and not _is_late(opened):
+        if opened.gate.kind in HELD_BACK and not is_late(opened):
             raise Undecided(
                 f"{loop.loop_id} waits for your decision: {opened.gate.message}",
                 hint=f"look: ralph gate show {loop.loop_id}; then: ralph gate approve or reject {loop.loop_id}",
+                details={"loop_id": loop.loop_id},
             )
 
 
-def _is_late(opened: Opened) -> bool:
+def is_late(opened: Opened) -> bool:
+    """Whether nobody has answered in time."""
     return opened.deadline is not None and opened.deadline < clock.now()
 
 

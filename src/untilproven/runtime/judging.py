@@ -2,7 +2,7 @@
 before the iteration: what was slipped in earlier is seen as well as what was taken away again."""
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -51,13 +51,15 @@ def run(driver: "Driver", number: int) -> None:
     since_before = _judged(driver, mine, "before")
     found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
     allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
+    marks = Marks(driver.cast.project.root).valid(clock.now())
     heard = [
         finding
-        for one in sorted(marked(found.values(), Marks(driver.cast.project.root).valid(clock.now())), key=_gravest)
+        for one in sorted(marked(found.values(), marks), key=_gravest)
         if (finding := recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
     ]
     now = clock.now()
     regressions = _regressions(driver, number, heard, now)
+    said = Counter(mark.verdict for name, mark in marks.items() if name in driver.course.noticed or name in found)
     not_analysed = {one.path: one.reason for one in (*since_start.not_analysed, *since_before.not_analysed)}
     driver.record(
         *(
@@ -69,6 +71,8 @@ def run(driver: "Driver", number: int) -> None:
             files=len({*differing, *mine}),
             duration_seconds=round(time.monotonic() - began, 6),
             not_analysed=tuple(f"{text(path)}: {why}" for path, why in sorted(not_analysed.items())[:_LISTED]),
+            confirmed=said["confirmed"] if said else UNSET,
+            false_positives=said["false_positive"] if said else UNSET,
         ),
     )
 

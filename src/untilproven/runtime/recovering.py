@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from untilproven.core import recovery
 from untilproven.core.course import Course
 from untilproven.model import events
+from untilproven.model.fields import Decision
 from untilproven.model.persistence import AttemptOutcome, RecoveryAttempt
 from untilproven.model.state import LoopState
 
@@ -34,7 +37,10 @@ def after_decision(state: LoopState, event: events.GateDecided, at: datetime) ->
     decided = f"{event.decision.value} - {event.why}" if event.why else event.decision.value
     words = decided if event.by == "human" else ""
     reason = f"decided by {event.by}"
-    return [recovery.escalated(one, _reason(one) or reason, at, words) for one in _of(state, int(iteration))]
+    found = [recovery.escalated(one, _reason(one) or reason, at, words) for one in _of(state, int(iteration))]
+    if event.decision is Decision.ABORT:
+        return [replace(one, outcome=AttemptOutcome.ABORTED) for one in found]
+    return found
 
 
 def _reason(attempt: RecoveryAttempt) -> str:

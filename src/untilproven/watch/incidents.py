@@ -1,13 +1,13 @@
 """What went wrong in a loop on the way, in words: what was refused, who decided, what was made of it."""
 
 from untilproven.core.incidents import Gate, Incidents, Refusal
+from untilproven.model.events import GateDecided
 from untilproven.model.fields import Decision, PauseReason
 from untilproven.model.iteration import Finding
 from untilproven.model.persistence import AttemptOutcome, BestIteration, ProtocolSteps, RecoveryAttempt
 from untilproven.model.state import LoopState
 from untilproven.watch.console.lines import one_line
 
-_SHOWN = 3
 _NAMED = 2
 _RULED = {Decision.APPROVE: "approved", Decision.REJECT: "rejected", Decision.ABORT: "aborted"}
 _BY = {"human": "a human", "policy": "policy", "timeout": "its deadline"}
@@ -17,21 +17,6 @@ _CAME_OF_IT = {
     AttemptOutcome.ESCALATED: "it was left to a gate",
     AttemptOutcome.ABORTED: "the loop was ended",
 }
-
-
-def told(found: Incidents, state: LoopState) -> list[tuple[str, str]]:
-    """The newest of each kind, as labels and texts."""
-    lines = {
-        "refused": [refused(one) for one in found.refusals],
-        "gate": [gate(one, waits=waits(one, found, state)) for one in found.gates],
-        "recovery": [recovered(one) for one in found.recoveries],
-    }
-    return [(label, _some(texts)) for label, texts in lines.items() if texts]
-
-
-def _some(texts: list[str]) -> str:
-    earlier = [f"({len(texts) - _SHOWN} earlier ones)"] if len(texts) > _SHOWN else []
-    return "\n".join([*earlier, *texts[-_SHOWN:]])
 
 
 def best(found: BestIteration) -> str:
@@ -63,6 +48,10 @@ def decision(one: Gate, *, waits: bool) -> str:
     decided = one.decided
     if decided is None:
         return "waits for a decision" if waits else "left without a decision"
+    return ruling(decided)
+
+
+def ruling(decided: GateDecided) -> str:
     why = f" ({one_line(decided.why)})" if decided.why else ""
     return f"{_RULED[decided.decision]} by {_BY[decided.by]}{why}"
 

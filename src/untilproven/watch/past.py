@@ -5,14 +5,13 @@ import re
 from pathlib import Path
 
 from untilproven.core.folding import iteration_record
-from untilproven.core.incidents import Incidents
-from untilproven.core.incidents import incidents as folded
 from untilproven.errors import Damaged, RalphError, UsageError
 from untilproven.model import events, wire
 from untilproven.model.iteration import IterationRecord
 from untilproven.model.receipt import Receipt
 from untilproven.store import files, journal
 from untilproven.store.layout import LoopDirectory
+from untilproven.watch.chronicle import Chapter, chronicle
 
 _NAME = re.compile(r"iteration-([0-9]{3,})\.json")
 
@@ -62,12 +61,12 @@ def iteration(loop: LoopDirectory, number: int) -> IterationRecord:
     return iteration_record(loop.loop_id, number, entries)
 
 
-def incidents(loop: LoopDirectory) -> Incidents:
-    """What went wrong on the way; nothing of a journal that cannot be opened, which whoever looks at the loop says."""
+def story(loop: LoopDirectory) -> list[Chapter]:
+    """What happened, in order; nothing of a journal that cannot be opened, which whoever looks at the loop says."""
     try:
-        return folded(one for one in journal.scan(loop.journal, loop.loop_id) if isinstance(one, events.Entry))
+        return chronicle(one for one in journal.scan(loop.journal, loop.loop_id) if isinstance(one, events.Entry))
     except (OSError, RalphError):
-        return Incidents()
+        return []
 
 
 def _stored(loop: LoopDirectory, number: int) -> IterationRecord:

@@ -18,7 +18,13 @@ class Console(Watcher, Protocol):
 
 
 def for_terminal(
-    stream: TextIO, *, as_json: bool = False, verbose: bool = False, quiet: bool = False, attached: bool = False
+    stream: TextIO,
+    *,
+    as_json: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    attached: bool = False,
+    banner: bool = True,
 ) -> Console:
     """Whoever fits what is at the other end of the stream; `attached` looks on at a loop of another process."""
     if as_json:
@@ -27,7 +33,7 @@ def for_terminal(
         return JsonLines(stream)
     from untilproven.watch.console.narrator import Narrator  # noqa: PLC0415
 
-    narrator = Narrator(verbose=verbose, quiet=quiet)
+    narrator = Narrator(verbose=verbose, quiet=quiet, first=banner)
     if not quiet and stream.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from untilproven.watch.color import wants_color  # noqa: PLC0415
         from untilproven.watch.console.footer import Now  # noqa: PLC0415

@@ -6,6 +6,7 @@ Every drawing is one piece that ends with the cursor shown, so nothing has to be
 import time
 from collections import deque
 
+from untilproven.core.waiting import needs_a_human
 from untilproven.model import events
 from untilproven.model.state import LoopState
 from untilproven.model.status import Status
@@ -24,7 +25,7 @@ _WAITING = 2000
 _ROWS = 3
 """How many rows a line that scrolls may take: what it comes to stands at its end."""
 
-_HIDE, _SHOW, _CLEAR_BELOW = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
+_HIDE, _SHOW, _CLEAR_BELOW, _BELL = "\x1b[?25l", "\x1b[?25h", "\x1b[J", "\a"
 
 
 class Live:
@@ -50,6 +51,8 @@ class Live:
         self._resting = state.status not in {Status.RUNNING, Status.COMPLETING}
         self._lines += lines
         self._draw(at_once=any(one.loud for one in lines))
+        if isinstance(entry.event, events.StatusChanged) and needs_a_human(entry.event):
+            self._terminal.send(_BELL)
 
     def tick(self) -> None:
         self._draw()
