@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test lint demo docs bench-store bench-loop bench-room eval-guard race kill chaos clean
+.PHONY: help setup test test-agents lint demo docs bench-store bench-loop bench-room eval-guard race kill chaos clean
 
 help:
 	@echo "make demo         see it at work; no key, and the network only to install"
 	@echo "make test         lint, types, room boundaries, all tests"
+	@echo "make test-agents  installs the agents that ralph drives, once, and runs each against a scripted model"
 	@echo "make race         8 processes register at once, 200 rounds"
 	@echo "make kill         a writer is killed 300 times; nothing acknowledged is lost"
 	@echo "make chaos        160 loops, most of them in a room, whose runner is killed, resumed until the end"
@@ -33,6 +34,11 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest
+
+# They are kept outside of the repository, 3 GB of them: UNTILPROVEN_AGENTS_CACHE says where.
+test-agents: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m real_agents.install
+	$(BIN)/pytest tests/real_agents
 
 clean:
 	rm -rf .venv .venv-user .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
