@@ -9,7 +9,8 @@ import pytest
 from runtime.loops import Place
 
 AGENT = (
-    '--agent-cmd=if [ "$RALPH_ITERATION" = 1 ]; then echo no > note; mkdir -p deep/er; echo x > deep/er/file; exit 0; fi; '
+    '--agent-cmd=if [ "$RALPH_ITERATION" = 1 ]; then echo no > note; mkdir -p deep/er; '
+    "echo x > deep/er/file; exit 0; fi; "
     "printf 'done' > result; rm note; printf '\\377\\000x' > bytes; chmod 600 bytes; mv deep/er/file deep/other; "
     "echo '<promise>DONE</promise>'"
 )

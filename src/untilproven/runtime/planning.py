@@ -205,6 +205,11 @@ def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
     from untilproven.agents import choosing  # noqa: PLC0415  a command is not looked for
 
     if settings.agent in {None, "auto"}:
+        if any(setting.key in {"agent", "agent_cmd"} for setting in settings.withheld):
+            raise UsageError(
+                "this project's settings name an agent and are not trusted, and none is taken in its place",
+                hint="look at them and trust them with `ralph trust`, or name an agent with --agent",
+            )
         found = choosing.choose(project.root)
         return found.name, "", found.billed
     named = [name.strip() for name in settings.agent.split(",")]
