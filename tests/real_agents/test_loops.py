@@ -22,8 +22,8 @@ FIX: tuple[Step, ...] = (
     Turn(calls=(Write(write="made.txt", content="by the agent\n"),)),
 )
 WITHOUT_TOOLS: tuple[Step, ...] = (Turn(calls=(Write(write="made.txt", content="by the agent\n"),), say=CLAIM),)
-KINDS = {"codex": {"read", "git", "bash"}, "aider": set()}
-"""Codex writes with a shell; aider has no tools."""
+KINDS = {"codex": {"git", "bash"}, "aider": set()}
+"""Codex reads and writes with a shell; aider has no tools."""
 PRICED = {"claude", "codex", "opencode", "gemini", "aider"}
 """Where the cost is reported, or the model's price is known."""
 ABSENT = {name: missing(name) for name in CLIENTS}
@@ -100,11 +100,9 @@ def test_a_usage_limit_pauses_the_loop(name: str, tmp_path: Path) -> None:
             assert paused["resume_at"].startswith("2030-03-17T"), said
 
 
-@each()
+@each("claude", "codex", "opencode", "gemini", "qwen")
 def test_nothing_of_an_agent_outlives_a_runner_that_is_killed(name: str, tmp_path: Path) -> None:
-    if name == "aider":
-        pytest.skip("it has no tools to keep it busy")
-    busy = "sleep 300.125; touch late.txt"
+    busy = "touch started; sleep 300.125; touch late.txt"
     with stage(name, {name: (Turn(calls=(Bash(bash=busy),)),) * 3}, tmp_path) as (place, _):
         argv, env = command(name, place, *UNTIL, "-n", "2")
         runner = subprocess.Popen(

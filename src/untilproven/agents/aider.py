@@ -13,6 +13,7 @@ from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, count, money, tail
+from untilproven.agents.reporting import name as named
 from untilproven.agents.spending import all_of
 from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
@@ -20,6 +21,9 @@ from untilproven.model.program import Ending
 from untilproven.model.wire import UNREADABLE
 
 _LOG, _CHAT, _CONFIG = "log.jsonl", "chat.md", "aider.conf.yml"
+_GIT = "gitconfig"
+_NOBODY = b"[user]\n\tname = aider\n\temail = aider@localhost\n[include]\n\tpath = /etc/gitconfig\n"
+"""Where git knows nobody it would write to the project's configuration, which cannot be written to in a room."""
 _SESSION = "chat"
 _KEYS = (
     *("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"),
@@ -31,12 +35,15 @@ _QUIET = (
     *("--analytics-disable", "--no-gitignore", "--no-auto-commits", "--no-dirty-commits", "--no-browser"),
 )
 _ERROR = re.compile(r"^litellm\.(\w+Error)\b", re.MULTILINE)
+_UNNAMED = frozenset({"None", "REDACTED"})
+"""What it logs for a model that it does not know."""
 _REFUSED = frozenset({"AuthenticationError", "PermissionDeniedError"})
 
 
 class Aider:
     name = "aider"
     program = "aider"
+    takes_seed = False
     litter: tuple[str, ...] = (".aider.tags.cache.v4/cache.db",)
     logins: tuple[Login, ...] = ()
 
@@ -47,7 +54,7 @@ class Aider:
         return Identity("", "set the key of a provider, such as OPENAI_API_KEY or ANTHROPIC_API_KEY")
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  the same everywhere
-        return {_CONFIG: b"check-update: false\n", _LOG: b""}
+        return {_CONFIG: b"check-update: false\n", _GIT: _NOBODY, _LOG: b""}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = [*_QUIET, "--message-file", str(turn.prompt_file), "--config", str(home / _CONFIG)]
@@ -57,7 +64,9 @@ class Aider:
             argv += ["--restore-chat-history"]
         if asked.model:
             argv += ["--model", asked.model]
-        return Call([*argv, *asked.arguments], {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
+        return Call(
+            [*argv, *asked.arguments], {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "GIT_CONFIG_SYSTEM": str(home / _GIT)}
+        )
 
     def hearing(self, telling: Telling, before: Usage, home: Home) -> "_Hearing":  # noqa: ARG002  it counts each run
         return _Hearing(home)
@@ -75,9 +84,7 @@ class _Hearing:
         failed = None if sent else _ERROR.search(chatter)  # an answer may speak of errors, too
         met = _trouble(failed[1], chatter) if failed else Trouble()
         return Conclusion(
-            result=Continue(reason="the usage limit is reached")
-            if met.limit
-            else _result(ending, chatter, failed, sent),
+            result=_result(ending, chatter, failed, sent),
             said=chatter,
             usage=all_of(sent),
             usage_limit=met.limit,
@@ -117,7 +124,8 @@ def _usage(event: dict[str, Any]) -> Usage:
     if not isinstance(told, dict):
         return Usage()
     given, made, cost = count(told.get("prompt_tokens")), count(told.get("completion_tokens")), money(told.get("cost"))
-    model = str(told.get("main_model") or "").rpartition("/")[2]
+    model = named(told.get("main_model")).rpartition("/")[2]
+    model = "" if model in _UNNAMED else model
     used = Usage(
         input_tokens=UNSET if given is None else given,
         output_tokens=UNSET if made is None else made,

@@ -151,10 +151,6 @@ class Inside:
                 os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module
             self._lay(layer)
             self._mounted.append(layer.target)
-        for path in self._given:
-            if path.startswith(f"{TMP}/"):
-                self._give(path)
-                (open_up if path in self._writable else protect)(path)
         for path in interior.shared:
             mount(path, path, flags=BIND | RECURSIVE)
         for path in interior.readonly:
@@ -162,6 +158,12 @@ class Inside:
                 mount(path, path, flags=BIND | RECURSIVE)
                 protect(path, recursive=True)
         self._hide(interior.hidden)
+        given = [path for path in self._given if path.startswith(f"{TMP}/")]
+        for path in given:
+            self._give(path)
+            (open_up if path in self._writable else protect)(path)
+        below = tuple(f"{path}/" for path in given)
+        self._hide(tuple(path for path in interior.hidden if path.startswith(below)))
         self._whole = True
 
     def clear(self) -> bool:
