@@ -1,6 +1,7 @@
 """A real room in a real directory, and an iteration to play in it."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -8,7 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from untilproven.contract import Agent, Exchange, Output, Ran, Turn, Worked
 from untilproven.model.events import AgentEvent
-from untilproven.model.program import Ending, Grades, Limits, Stop
+from untilproven.model.program import Ending, Grades, Limits, Speech, Stop
+from untilproven.process import beneath
 from untilproven.process.records import Program
 from untilproven.process.watch import run
 
@@ -24,13 +26,14 @@ class DirectoryRoom:
         self.grades = Grades(interrupt=0.2, terminate=0.2)
 
     def run(self, command: str | Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> Ran:
-        raise NotImplementedError("an agent only streams")
+        done = subprocess.run(command, cwd=self.root, env={**os.environ, **(env or {})}, timeout=timeout, check=False)
+        return Ran(exit_code=done.returncode)
 
     def scratch(self) -> AbstractContextManager[Exchange]:
         raise NotImplementedError("an agent has its exchange")
 
     def look(self, path: PurePosixPath) -> os.stat_result | None:
-        raise NotImplementedError("only checks look around")
+        return beneath.look(self.root, path)
 
     def read(self, path: PurePosixPath, limit: int) -> bytes | None:
         raise NotImplementedError("only checks look around")
@@ -43,7 +46,7 @@ class DirectoryRoom:
         command: str | Sequence[str],
         *,
         output: Output,
-        stdin: bytes = b"",
+        stdin: bytes | Speech = b"",
         env: Mapping[str, str] | None = None,
         pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
@@ -65,7 +68,7 @@ class Stage:
         self.room = DirectoryRoom(self.root)
         self.events: list[AgentEvent] = []
 
-    def turn(self, iteration: int = 1, prompt: str = "fix it") -> Turn:
+    def turn(self, iteration: int = 1, prompt: str = "fix it", session: str = "") -> Turn:
         prompt_file = self.directory / "it's a prompt.md"
         prompt_file.write_bytes(prompt.encode("utf-8", "replace"))
         return Turn(
@@ -75,11 +78,12 @@ class Stage:
             prompt_file=prompt_file,
             result_file=self.directory / "result.json",
             result_here=self.directory / "result.json",
+            session=session,
         )
 
-    def play(self, agent: Agent, iteration: int = 1, prompt: str = "fix it") -> Worked:
+    def play(self, agent: Agent, iteration: int = 1, prompt: str = "fix it", session: str = "") -> Worked:
         self.events.clear()
-        return agent.work(self.turn(iteration, prompt), self.room, self.events.append)
+        return agent.work(self.turn(iteration, prompt, session), self.room, self.events.append)
 
     def told(self, kind: str) -> list[str]:
         """The texts of the events of one kind."""

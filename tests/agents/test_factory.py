@@ -5,7 +5,9 @@ from msgspec import UNSET, UnsetType
 
 from agents.stage import Stage
 from untilproven.agents.command import CommandAgent
-from untilproven.agents.factory import agent_of
+from untilproven.agents.factory import adapter_of, agent_of
+from untilproven.agents.in_turn import InTurn
+from untilproven.agents.known import KnownAgent
 from untilproven.errors import ConfigError, UsageError
 from untilproven.model.plan import Plan
 
@@ -39,3 +41,32 @@ def test_an_unknown_name_is_answered_with_those_that_there_are(stage: Stage, nam
     assert "command, replay:FILE" in caught.value.message
     assert "\x1b" not in caught.value.message
     assert "--agent-cmd" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode", "gemini", "qwen", "aider"])
+def test_a_known_name_is_its_agent(stage: Stage, name: str) -> None:
+    agent = agent_of(plan(f" {name} "), stage.root)
+    assert isinstance(agent, KnownAgent)
+    assert (agent.name, adapter_of(name).name) == (name, name)
+
+
+def test_several_names_take_turns_in_their_order(stage: Stage) -> None:
+    agent = agent_of(plan("codex, claude"), stage.root)
+    assert isinstance(agent, InTurn)
+    assert agent.name == "codex,claude"
+
+
+@pytest.mark.parametrize(
+    "names", ["claude,claude", "claude,", ",", "claude,nobody", "claude,command", "auto,claude", "claude,\x1b[31m"]
+)
+def test_a_list_has_known_agents_once_each(stage: Stage, names: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        agent_of(plan(names, "my-agent"), stage.root)
+    assert "is no list of agents" in caught.value.message
+    assert "\x1b" not in caught.value.message
+    assert "claude, codex, opencode, gemini, qwen, aider" in caught.value.hint
+
+
+def test_a_cassette_may_have_a_comma_in_its_name(stage: Stage) -> None:
+    (stage.root / "a,b.toml").write_text('version = 1\n[[iteration]]\nsteps = [{ say = "hi" }]')
+    assert stage.play(agent_of(plan("replay:a,b.toml"), stage.root)).said == "hi\n"

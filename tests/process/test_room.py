@@ -9,7 +9,7 @@ import pytest
 
 from process.scenes import alive
 from untilproven.contract import AgentRoom, Supervision
-from untilproven.model.program import Limits, Stop, Stream
+from untilproven.model.program import Limits, Speech, Stop, Stream
 from untilproven.process import leftovers
 from untilproven.process.room import DirectoryRoom
 
@@ -174,3 +174,16 @@ def test_a_scratch_directory_that_was_taken_away_or_swapped_does_no_harm(tmp_pat
     scratch.outside.unlink()
     with room.scratch() as scratch:
         room.run(f"rmdir {scratch.inside}", timeout=20)
+
+
+def test_an_agent_in_a_room_can_be_talked_to(tmp_path: Path) -> None:
+    speech = Speech()
+    seen: list[bytes] = []
+
+    def output(_stream: Stream, chunk: bytes) -> None:
+        speech.say(chunk.upper())
+        speech.end()
+
+    room = room_in(tmp_path, tee=lambda _stream, chunk: seen.append(chunk))
+    assert room.stream("echo hello; cat > heard", output=output, stdin=speech).succeeded
+    assert ((tmp_path / "heard").read_text(), seen) == ("HELLO\n", [b"hello\n"])

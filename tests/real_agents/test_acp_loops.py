@@ -33,7 +33,7 @@ STEPS: tuple[Step, ...] = (
     *(Turn(say=CLAIM),) * 4,
 )
 FORGETFUL = {"gemini"}
-"""It says that it keeps sessions, and finds none."""
+"""It keeps sessions, and does not always find them a few seconds later."""
 UNPRICED = {"codex", "qwen"}
 """They tell no money; the scripted model has no price, or is not told."""
 LONGEST = 350
@@ -99,7 +99,8 @@ def test_a_loop_ends_with_the_proof_and_not_with_the_claim(name: str, sandbox: s
     assert first["claim"] == second["claim"] == "<promise>DONE</promise>"
     assert (first["delta"], [one["path"] for one in second["delta"]]) == ([], ["made.txt"])
     assert {one["kind"] for one in second["actions"]} == {"read", "git", "bash" if name == "codex" else "write"}
-    assert (first["session"] == second["session"]) == (context == "continue" and name not in FORGETFUL)
+    if context == "fresh" or name not in FORGETFUL:
+        assert (first["session"] == second["session"]) == (context == "continue")
     if name == "opencode":
         assert [one["usage"]["cost_usd"] for one in (first, second)] == [0.00375, 0.01125]
     else:

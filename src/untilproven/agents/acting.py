@@ -10,7 +10,9 @@ _EVAL = re.compile(r"(?:python[\d.]*|node|deno|bun|ruby|perl)\s+-[ce]\b")
 _READING = frozenset({"read", "glob", "grep", "ls", "list", "search", "find", "view", "cat", "fetch", "web"})
 _WRITING = frozenset({"write", "edit", "multiedit", "create", "replace", "patch", "apply", "update", "delete", "move"})
 _TARGETS = ("file_path", "filePath", "absolute_path", "path", "notebook_path", "dir_path", "pattern", "query", "url")
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_ITS_OWN = frozenset({"todo", "todos", "task", "plan", "goal", "cron", "memory"})
+"""What an agent keeps for itself: writing there is no writing of a file."""
 _LONGEST = 500
 
 
@@ -22,10 +24,10 @@ def action(tool: str, given: Any) -> dict[str, str]:
         command = " ".join(map(str, command))
     if isinstance(command, str):
         return ran(command)
-    words = set(_WORD.findall(tool.lower()))
+    words = {word.lower() for word in _WORD.findall(tool)}
     target = next((str(asked[name]) for name in _TARGETS if asked.get(name)), "")
     kind: Kind = "write" if words & _WRITING else "read"
-    if words & (_WRITING | _READING):
+    if words & (_WRITING | _READING) and not words & _ITS_OWN:
         return {"kind": kind, "target": target[:_LONGEST]}
     return {"kind": "eval", "target": tool[:_LONGEST]}
 

@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.contract import Turn, UsageLimit
-from untilproven.model.iteration import IterationResult, Usage
-from untilproven.model.program import Ending
+from untilproven.model.iteration import Action, IterationResult, Usage
+from untilproven.model.program import Ending, Speech
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of the agent."""
 
     model: str = ""
+    seeded: bool = False
+    """Whether chance is to be kept out, as far as the agent lets anybody do that."""
     arguments: tuple[str, ...] = ()
     """Appended to its command line as they are."""
+    passed: tuple[str, ...] = ()
+    """Names of variables that the user lets everything in the room see."""
 
 
 class Call(NamedTuple):
@@ -26,7 +30,7 @@ class Call(NamedTuple):
 
     argv: list[str]
     env: dict[str, str]
-    stdin: bytes = b""
+    stdin: bytes | Speech = b""
 
 
 class Login(NamedTuple):
@@ -43,6 +47,8 @@ class Identity(NamedTuple):
     """`the key in ANTHROPIC_API_KEY`, `the login in ~/.claude`; empty if nobody is logged in."""
     hint: str = ""
     """What to do if nobody is."""
+    why: str = ""
+    """Why it cannot work, if it is not that."""
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +65,12 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     unable: str = ""
     """Why it will not work the next time either: nobody is logged in, the key is refused."""
+    actions: tuple[Action, ...] = ()
+    """With what came of them, where the agent tells that."""
+    cap: str = ""
+    """Which limit of its own ended it, in a sentence. Its exit code says no more than that then."""
+    is_done: bool = False
+    """It had answered, and its program was to end: how that ended says nothing then."""
 
 
 class Hearing(Protocol):
@@ -71,6 +83,13 @@ class Hearing(Protocol):
         """When it has ended; `chatter` is what it printed on stderr, and of stdout what was no JSON."""
 
 
+@runtime_checkable
+class Overhearing(Protocol):
+    """Of a hearing: its agent says on stderr what it does not say in its lines."""
+
+    def overhear(self, line: str) -> None: ...
+
+
 class Adapter(Protocol):
     """An agent program that is known by name."""
 
@@ -79,10 +98,14 @@ class Adapter(Protocol):
 
     @property
     def program(self) -> str:
-        """What is looked for on PATH."""
+        """What is looked for on PATH; a whole path is the program itself."""
 
     @property
     def logins(self) -> tuple[Login, ...]: ...
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether temperature and seed can be set; the model can always be named."""
 
     @property
     def litter(self) -> tuple[str, ...]:

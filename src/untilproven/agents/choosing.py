@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from untilproven.agents.factory import NAMES, adapter_of
+from untilproven.agents.factory import BUILT_IN, NAMES, adapter_of
 from untilproven.agents.known import program_of
 from untilproven.agents.logins import there
 from untilproven.errors import NoAgent
@@ -21,34 +21,37 @@ class Seen(NamedTuple):
     billed: str
     """Who is logged in; empty if nobody is."""
     hint: str = ""
+    why: str = ""
 
     @property
     def missing(self) -> str:
         """Why it cannot work; empty if it can."""
         if not self.program:
             return "not on PATH"
-        return "" if self.billed else f"nobody is logged in: {self.hint}"
+        return "" if self.billed else f"{self.why or 'nobody is logged in'}: {self.hint}"
 
 
-def look(name: str, root: Path) -> Seen:
-    adapter = adapter_of(name)
+def look(name: str, root: Path, model: str = "") -> Seen:
+    adapter = adapter_of(name, model)
     identity = adapter.identity(os.environ, there(adapter.logins))
-    return Seen(name, program_of(adapter, root), identity.words, identity.hint)
+    return Seen(name, program_of(adapter, root), *identity)
 
 
-def survey(root: Path) -> tuple[Seen, ...]:
-    return tuple(look(name, root) for name in NAMES)
+def survey(root: Path, model: str = "") -> tuple[Seen, ...]:
+    return tuple(look(name, root, model) for name in NAMES)
 
 
-def choose(root: Path) -> Seen:
+def choose(root: Path, model: str = "") -> Seen:
     """The first that can work. Nothing is started to find out."""
-    seen = survey(root)
+    seen = survey(root, model)
     for one in seen:
         if not one.missing:
             return one
-    installed = [f"{one.name}: {one.missing}" for one in seen if one.program]
+    installed = [f"{one.name}: {one.missing}" for one in seen if one.program and one.name != BUILT_IN]
     if installed:
         raise NoAgent(f"no agent can work yet ({'; '.join(installed)})", hint=f"log in to one, {_OTHERWISE}")
+    *known, built_in = seen
     raise NoAgent(
-        f"no agent is named, and none that is known is on PATH ({', '.join(NAMES)})", hint=f"install one, {_OTHERWISE}"
+        f"no agent is named, and none that is known is on PATH ({', '.join(one.name for one in known)})",
+        hint=f"install one; or for {built_in.name}, which is built in, {built_in.hint}; {_OTHERWISE}",
     )

@@ -17,7 +17,7 @@ from untilproven.agents.listening import Telling
 from untilproven.agents.reporting import Trouble, count, moment, money, tail, trouble
 from untilproven.agents.stream_json import StreamJson
 from untilproven.contract import Turn, UsageLimit
-from untilproven.model.iteration import Continue, Usage
+from untilproven.model.iteration import Usage
 from untilproven.model.program import Ending
 
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
@@ -32,6 +32,7 @@ _RETRIES = "4"
 class Claude:
     name = "claude"
     program = "claude"
+    takes_seed = False
     litter: tuple[str, ...] = ()
 
     @property
@@ -89,10 +90,11 @@ class _Hearing(StreamJson):
     def hear(self, line: dict[str, Any]) -> None:
         match line:
             case {"type": "system", "subtype": "api_retry"}:
-                status = line.get("error_status")
-                self.telling.event("error", f"the provider answered {status}: it tries again", {"status": status})
-            case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"} as info}:
-                self._limit = UsageLimit(moment(info.get("resetsAt")))
+                status = count(line.get("error_status"))
+                what = "the connection to the provider broke" if status is None else f"the provider answered {status}"
+                self.telling.event("error", f"{what}: it tries again", {"status": status})
+            case {"type": "rate_limit_event", "rate_limit_info": dict() as info}:
+                self._limit = UsageLimit(moment(info.get("resetsAt"))) if info.get("status") == "rejected" else None
             case _:
                 super().hear(line)
 
@@ -100,21 +102,23 @@ class _Hearing(StreamJson):
         met = self._trouble(chatter)
         usage, sums = self._used()
         return Conclusion(
-            result=Continue(reason="the usage limit is reached") if met.limit else self.result(ending, chatter),
+            result=self.result(ending, chatter),
             said=self.said,
             usage=replace(usage, model=self.model or UNSET),
             sums=sums,
             usage_limit=met.limit,
-            session=self.session or str(self.last.get("session_id") or ""),
+            session=self.session,
             unable=met.unable,
+            cap=self.cap,
         )
 
     def _trouble(self, chatter: str) -> Trouble:
-        last, words = self.last, self.words or chatter
+        last = self.last
         if last and not last.get("is_error"):
             return Trouble()
         if self._limit:
             return Trouble(limit=self._limit)
+        words = self.words if last or self.session else chatter  # once it works, others speak beside it
         if _LOGGED_OUT.search(words):
             return Trouble(unable=f"nobody is logged in: {tail(words)}")
         return trouble(last.get("api_error_status"), words, _named(words))
@@ -128,10 +132,13 @@ class _Hearing(StreamJson):
         run, cost, by_model = self.used(last.get("usage")), money(last.get("total_cost_usd")), last.get("modelUsage")
         if cost is None:
             return run, Usage()
-        session = Usage(cost_usd=cost, cost_source="agent")
-        is_sum = self._before.cost_usd is not UNSET and _counted(by_model) > (run.total_tokens or 0)
-        spent = totals.since(self._before, session) if is_sum else session
-        return replace(run, cost_usd=spent.cost_usd, cost_source=spent.cost_source), session
+        counted, before = _counted(by_model), self._before.total_tokens or 0
+        if not run.total_tokens and counted > before:
+            run = Usage(total_tokens=counted - before)  # it leaves out the answer that used up its money
+        whole = Usage(cost_usd=cost, cost_source="agent", total_tokens=counted)
+        is_sum = before and counted >= before + (run.total_tokens or 0)
+        spent = totals.since(self._before, whole) if is_sum else whole
+        return replace(run, cost_usd=spent.cost_usd, cost_source=spent.cost_source), whole
 
 
 def _counted(by_model: Any) -> int:

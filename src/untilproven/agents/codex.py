@@ -16,13 +16,13 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import Trouble, tail, tokens, trouble
+from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
 from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
 
 _SETTINGS = b"check_for_update_on_startup = false\n[analytics]\nenabled = false\n"
-_STATUS = re.compile(r"unexpected status (\d{3})\b")
+_STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
 _LIMIT = re.compile(r"hit your usage limit|Quota exceeded|usage limit (?:has been )?reached", re.IGNORECASE)
 _AGAIN = re.compile(r"try again at (?:(\w{3}) (\d{1,2})\w*, (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)", re.IGNORECASE)
 _LOGGED_OUT = re.compile(r"not (?:signed|logged) in|log in again|refresh token|run `?codex login", re.IGNORECASE)
@@ -35,6 +35,7 @@ _WRAPPED = 3
 class Codex:
     name = "codex"
     program = "codex"
+    takes_seed = False
     litter: tuple[str, ...] = ()
 
     @property
@@ -73,23 +74,21 @@ class _Hearing:
         self._telling, self._before, self._home = telling, before, home
         self._session = ""
         self._said = ""
-        self._failure: str | None = None
-        self._completed: list[Any] = []
+        self._declined = False
+        self._ends: list[dict[str, Any]] = []
 
     def hear(self, line: dict[str, Any]) -> None:
         match line:
             case {"type": "thread.started"}:
-                self._session = str(line.get("thread_id") or "")
+                self._session = self._session or session(line.get("thread_id"))
             case {"type": "item.started", "item": {"type": "command_execution", "command": str() as command}}:
                 self._telling.event("action", "shell", acting.ran(_inner(command)))
             case {"type": "item.completed", "item": dict() as item}:
                 self._item(item)
             case {"type": "error"}:
                 self._telling.event("error", str(line.get("message") or ""))
-            case {"type": "turn.completed"}:
-                self._completed.append(line.get("usage"))
-            case {"type": "turn.failed", "error": dict() as error}:
-                self._failure = str(error.get("message") or "")
+            case {"type": "turn.completed" | "turn.failed"}:
+                self._ends.append(line)
 
     def _item(self, item: dict[str, Any]) -> None:
         match item:
@@ -100,6 +99,10 @@ class _Hearing:
                 for change in changes:
                     path = str(change.get("path") or "") if isinstance(change, dict) else ""
                     self._telling.event("action", "file_change", {"kind": "write", "target": path})
+            case {"type": "command_execution", "status": "failed" | "declined" as status}:
+                words = tail(str(item.get("aggregated_output") or status))
+                self._telling.event("error", words, {"role": "tool"})
+                self._declined = self._declined or status == "declined"
             case {"type": "error", "message": str() as message}:
                 self._telling.event("error", message)  # mostly warnings
 
@@ -108,7 +111,7 @@ class _Hearing:
         sums = self._sums()
         run = replace(totals.since(self._before, sums), model=self._model() or UNSET)
         return Conclusion(
-            result=Continue(reason="the usage limit is reached") if met.limit else self._result(ending, chatter),
+            result=self._result(ending, chatter),
             said=self._said,
             usage=priced(run, "openai"),
             sums=sums,
@@ -117,22 +120,32 @@ class _Hearing:
             unable=met.unable,
         )
 
+    @property
+    def _failure(self) -> str | None:
+        """Why the turn failed, if it did. It ends with its turn, so the last is its own."""
+        if not self._ends or self._ends[-1]["type"] != "turn.failed":
+            return None
+        error = self._ends[-1].get("error")
+        return tail(str(error.get("message") or "") if isinstance(error, dict) else "")
+
     def _sums(self) -> Usage:
         """One turn is asked for, so one is reported; a second is not its own."""
-        if len(self._completed) != 1:
+        if len(self._ends) != 1:
             return Usage()
-        return tokens(self._completed[0], ("input_tokens",), ("output_tokens",), "cached_input_tokens")
+        return tokens(self._ends[0].get("usage"), ("input_tokens",), ("output_tokens",), "cached_input_tokens")
 
     def _result(self, ending: Ending, chatter: str) -> IterationResult | None:
         if self._failure is not None:
             return Failed(error=self._failure)
-        if not self._completed:
+        if not self._ends:
             return None if ending.stopped_because else Failed(error=f"it ended without a result: {tail(chatter)}")
+        if self._declined:
+            return Failed(error="it was refused permission for a command")
         return Continue(reason="it came to its end")
 
     def _trouble(self, chatter: str) -> Trouble:
-        words = self._failure if self._failure is not None else "" if self._completed else chatter
-        if _LIMIT.search(words):
+        words = self._failure or ("" if self._session else chatter)  # once it works, others speak beside it
+        if self._failure and _LIMIT.search(words):
             return Trouble(limit=UsageLimit(_when(words)))
         status = _STATUS.search(words)
         if not status and _LOGGED_OUT.search(words):
@@ -161,12 +174,14 @@ def _when(words: str) -> datetime | None:
     if not found:
         return None
     hour = int(found[4]) % _NOON + (_NOON if found[6].upper() == "PM" else 0)
-    now = datetime.now().astimezone()
+    now = datetime.now()  # noqa: DTZ005  by the clock on this machine's wall, as the message
     try:
         named = now.replace(hour=hour, minute=int(found[5]), second=0, microsecond=0)
         if found[1]:
             day = datetime.strptime(f"{found[1]} {found[2]} {found[3]}", "%b %d %Y")  # noqa: DTZ007  only the day
             named = named.replace(year=day.year, month=day.month, day=day.day)
-    except ValueError:
+        elif named <= now:
+            named += timedelta(days=1)
+        return named.astimezone()
+    except (ValueError, OverflowError):
         return None
-    return named if named > now else named + timedelta(days=1)

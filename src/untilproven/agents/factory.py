@@ -13,18 +13,28 @@ from untilproven.errors import UsageError
 from untilproven.model.plan import Plan
 
 if TYPE_CHECKING:
-    from untilproven.agents.adapter import Adapter
+    from untilproven.agents.adapter import Adapter, Asked
 
-NAMES = ("claude", "codex", "opencode", "gemini", "qwen", "aider")
+BUILT_IN = "api"
+NAMES = ("claude", "codex", "opencode", "gemini", "qwen", "aider", BUILT_IN)
 """Agents that are known, in the order in which they are looked for."""
 
-_REPLAY = "replay:"
+_REPLAY, _ACP = "replay:", "acp:"
+_KIN = {
+    "claude-agent-acp": "claude",
+    "claude-code-acp": "claude",
+    "codex-acp": "codex",
+    "opencode": "opencode",
+    "gemini": "gemini",
+    "qwen": "qwen",
+}
+"""Programs that speak the Agent Client Protocol, and the agents whose settings and logins they use."""
 _COMMAND_HINT = 'for example: --agent-cmd "my-agent --yes"; it gets the prompt on stdin, or where {prompt_file} stands'
 
 
 def agent_of(plan: Plan, root: Path) -> Agent:
     """The agent that the plan names; a cassette is read now, so that its mistakes are found before anything runs."""
-    if "," not in plan.agent or plan.agent.startswith(_REPLAY):
+    if "," not in plan.agent or plan.agent.startswith((_REPLAY, _ACP)):
         return _agent(plan.agent.strip(), plan, root)
     from untilproven.agents.in_turn import InTurn  # noqa: PLC0415  few loops have several
 
@@ -45,20 +55,31 @@ def _agent(name: str, plan: Plan, root: Path) -> Agent:
     if name.startswith(_REPLAY) and name != _REPLAY:
         from untilproven.agents.replay import ReplayAgent  # noqa: PLC0415  most loops play nothing
 
-        return ReplayAgent(root / name.removeprefix(_REPLAY))
+        return ReplayAgent(root / name.removeprefix(_REPLAY), strict=plan.mode == "strict")
     if name in NAMES:
-        from untilproven.agents.adapter import Asked  # noqa: PLC0415  loads all that one needs
-        from untilproven.agents.known import KnownAgent  # noqa: PLC0415  the same
+        from untilproven.agents.known import KnownAgent  # noqa: PLC0415  loads all that one needs
 
-        return KnownAgent(adapter_of(name), Asked(model=plan.model or "", arguments=plan.agent_arguments), root)
+        return KnownAgent(adapter_of(name, plan.model or ""), _asked(plan), root)
+    if name.startswith(_ACP):
+        from untilproven.agents.acp import AcpAgent, words_of  # noqa: PLC0415  the same
+
+        command = name.removeprefix(_ACP)
+        kin = _KIN.get(Path(words_of(command)[0]).name)
+        return AcpAgent(command, adapter_of(kin) if kin else None, _asked(plan), root)
     raise UsageError(
-        f"there is no agent {quoted(name)}; there are: auto, {', '.join(NAMES)}, command, replay:FILE",
+        f"there is no agent {quoted(name)}; there are: auto, {', '.join(NAMES)}, acp:COMMAND, command, replay:FILE",
         hint=f"any program can be the agent, {_COMMAND_HINT}",
     )
 
 
-def adapter_of(name: str) -> "Adapter":
-    """One module for each, named like it."""
-    module = import_module(f"untilproven.agents.{name}")
-    adapter: Adapter = getattr(module, name.capitalize())()
+def _asked(plan: Plan) -> "Asked":
+    from untilproven.agents.adapter import Asked  # noqa: PLC0415  the same
+
+    return Asked(model=plan.model or "", seeded=plan.mode == "seeded", arguments=plan.agent_arguments, passed=plan.env)
+
+
+def adapter_of(name: str, model: str = "") -> "Adapter":
+    """One module for each, named like it. Who is billed for the built-in one depends on the model."""
+    kind = getattr(import_module(f"untilproven.agents.{name}"), name.capitalize())
+    adapter: Adapter = kind(model) if name == BUILT_IN else kind()
     return adapter

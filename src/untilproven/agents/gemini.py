@@ -14,7 +14,8 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import tail, tokens, trouble
+from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
+from untilproven.agents.reporting import name as named
 from untilproven.contract import Turn
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
@@ -25,9 +26,14 @@ _EXIT_CODES = 256
 """It exits with the status of the provider's answer, of which this much does not fit into an exit code."""
 
 
+_NOBODY = 41
+"""What it exits with when nobody is logged in, and it says nothing that is JSON."""
+
+
 class Gemini:
     name = "gemini"
     program = "gemini"
+    takes_seed = False
     litter: tuple[str, ...] = ()
 
     @property
@@ -73,17 +79,18 @@ class _Hearing:
         self._telling = telling
         self._session = ""
         self._model = ""
-        self._saying = ""
+        self._saying: list[str] = []
         self._said = ""
         self._results: list[dict[str, Any]] = []
 
     def hear(self, line: dict[str, Any]) -> None:
         match line:
             case {"type": "message", "role": "assistant", "content": str() as text}:
-                self._saying += text
+                self._saying.append(text)
                 return
             case {"type": "init"}:
-                self._session, self._model = str(line.get("session_id") or ""), str(line.get("model") or "")
+                self._session = self._session or session(line.get("session_id"))
+                self._model = self._model or named(line.get("model"))
             case {"type": "tool_use", "tool_name": str() as name}:
                 self._spoken()
                 self._telling.event("action", name, acting.action(name, line.get("parameters")))
@@ -98,7 +105,8 @@ class _Hearing:
     def _spoken(self) -> None:
         """It speaks piece by piece; what it says is told when it has said it."""
         if self._saying:
-            self._said, self._saying = self._saying, ""
+            self._said = "".join(self._saying)
+            self._saying.clear()
             self._telling.event("text", self._said)
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
@@ -106,8 +114,10 @@ class _Hearing:
         last = self._results[-1] if self._results else {}
         failed = last.get("status") == "error"
         met = trouble((ending.exit_code or 0) + _EXIT_CODES if failed else None, _message(last))
+        if ending.exit_code == _NOBODY and not last:
+            met = Trouble(unable=f"nobody is logged in: {tail(chatter)}")
         return Conclusion(
-            result=Continue(reason="the usage limit is reached") if met.limit else self._result(last, ending, chatter),
+            result=self._result(last, ending, chatter),
             said=self._said,
             usage=self._used(last),
             usage_limit=met.limit,
@@ -128,7 +138,7 @@ class _Hearing:
             return Usage(model=self._model or UNSET)
         used = tokens(stats, ("input_tokens",), ("output_tokens",), "cached")
         models = stats.get("models")
-        only = next(iter(models)) if isinstance(models, dict) and len(models) == 1 else self._model
+        only = named(next(iter(models))) if isinstance(models, dict) and len(models) == 1 else self._model
         return priced(replace(used, model=only or UNSET), "google")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from untilproven.agents.listening import Telling
-from untilproven.agents.spending import together
+from untilproven.agents.spending import all_of
 from untilproven.contract import Agent, AgentRoom, Emit, Turn, Worked
 from untilproven.store import clock
 
@@ -53,6 +53,9 @@ class InTurn:
             if place + 1 < len(free):
                 words = f"{agent.name} has met its provider's limit; {free[place + 1].name} goes on"
                 Telling(emit, turn.iteration).event("error", words)
+                if worked.ending.stopped_because:
+                    worked = replace(worked, usage_limit=None)  # in the next iteration
+                    break
         session = f"{agent.name}:{worked.session}" if worked.session else ""
         limit = worked.usage_limit and replace(worked.usage_limit, resume_at=min(self._limited.values()))
-        return replace(worked, usage=together(used), session=session, usage_limit=limit)
+        return replace(worked, usage=all_of(used), session=session, usage_limit=limit)

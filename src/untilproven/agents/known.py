@@ -1,12 +1,13 @@
 """An agent that is known by name: its program is run as its adapter says, with a directory and a login of its own."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from untilproven.agents import outcome, statement
-from untilproven.agents.adapter import Adapter, Asked, Conclusion, Hearing
+from untilproven.agents.adapter import Adapter, Asked, Call, Conclusion, Hearing, Overhearing
 from untilproven.agents.command import forget_result, tell
 from untilproven.agents.home import Home, forget
 from untilproven.agents.listening import Printed, Telling
@@ -14,8 +15,9 @@ from untilproven.agents.logins import Lent, there
 from untilproven.agents.surroundings import surroundings
 from untilproven.agents.totals import Totals
 from untilproven.contract import AgentRoom, Emit, Turn, Worked
-from untilproven.model.iteration import Failed
-from untilproven.model.program import Ending, Stream
+from untilproven.model.iteration import Continue, Failed, IterationResult
+from untilproven.model.program import OVER, Ending, Stream
+from untilproven.model.wire import UNREADABLE
 from untilproven.process.lines import Lines
 from untilproven.process.spool import Excerpt
 from untilproven.store.files import MIB
@@ -37,60 +39,82 @@ class KnownAgent:
         if not program_of(adapter, root):
             return f"{adapter.program} is not on PATH"
         identity = adapter.identity(os.environ, there(adapter.logins))
-        return "" if identity.words else f"nobody is logged in to {adapter.name}; {identity.hint}"
+        why = identity.why or f"nobody is logged in to {adapter.name}"
+        return "" if identity.words else f"{why}; {identity.hint}"
 
     def move_in(self, loop_id: str) -> None:
-        Home(self._root, loop_id).make()
+        Home(self._root, loop_id, self.name).make()
 
     def move_out(self, loop_id: str) -> None:
         forget(self._root, loop_id)
 
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
-        adapter, home = self._adapter, Home(self._root, turn.loop_id)
+        adapter, home = self._adapter, Home(self._root, turn.loop_id, self.name)
         home.make()
         for name, content in adapter.files(home.path).items():
             home.write(name, content)
         forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)
+        if self._asked.seeded and not adapter.takes_seed:
+            telling.event("error", f"{adapter.name} takes no seed: only its model is pinned")
         totals = Totals(home.beside)
+        if not totals.knows(turn.session):
+            turn = msgspec.structs.replace(turn, session="")  # it went with the directory it was in
         heard = _Heard(telling, adapter.hearing(telling, totals.of(turn.session), home))
         call = adapter.call(turn, self._asked, home.path)
-        litter = [path for path in map(PurePosixPath, adapter.litter) if room.look(path) is None]
+        litter = [path.parts[0] for path in map(PurePosixPath, adapter.litter) if room.look(path) is None]
         with Lent(home, adapter.logins) as lent:
-            ending = room.stream(
-                [program_of(adapter, self._root) or adapter.program, *call.argv],
-                output=heard.output,
-                stdin=call.stdin,
-                env={**surroundings(turn, self._asked.model), **call.env},
-                pulse=lent.pulse,
-            )
+            ending = self._run(call, turn, room, heard, lent)
         if litter:
-            room.run(["rm", "-rf", "--", *(str(path.parent) for path in litter)], timeout=_TIDY_SECONDS)
+            room.run(["rm", "-rf", "--", *litter], timeout=_TIDY_SECONDS)
         for sentence in lent.refused:
             telling.event("error", sentence)
         came = heard.conclude(ending)
-        totals.keep(came.session, came.sums)
+        if came.is_done and ending.stopped_because in {"", OVER}:
+            ending = msgspec.structs.replace(ending, exit_code=0, signal=None, stopped_because="")
+        if came.session or (ending.exit_code and not ending.stopped_because):  # it found no session to go on with
+            totals.keep(came.session, came.sums)
         stated = statement.in_file(turn.result_here) or statement.in_words(came.said, turn.prompt)
         stated = stated or statement.Statement()
-        tell(telling, msgspec.structs.replace(stated, usage=came.usage, usage_limit=came.usage_limit))
-        claimed = came.result if isinstance(came.result, Failed) else stated.result or came.result
+        tell(telling, msgspec.structs.replace(stated, usage=telling.untold(came.usage), usage_limit=came.usage_limit))
         return Worked(
             ending=ending,
-            result=outcome.result_of(ending, claimed),
+            result=_result(came, stated.result, ending),
             said=came.said,
             usage=msgspec.structs.replace(came.usage, agent=adapter.name),
             usage_limit=came.usage_limit,
+            actions=came.actions,
             session=came.session,
             unable=came.unable,
         )
 
+    def _run(self, call: Call, turn: Turn, room: AgentRoom, heard: "_Heard", lent: Lent) -> Ending:
+        if not (program := program_of(self._adapter, self._root)):
+            return Ending(not_started=f"{self._adapter.program} is not on PATH any more")
+        return room.stream(
+            [program, *call.argv],
+            output=heard.output,
+            stdin=call.stdin,
+            env={"PWD": str(room.root), **surroundings(turn, self._asked.model), **call.env},
+            pulse=lent.pulse,
+        )
+
+
+def _result(came: Conclusion, stated: IterationResult | None, ending: Ending) -> IterationResult:
+    """A limit explains how the program ended; else it failed if the adapter or its exit code says so."""
+    if came.usage_limit or came.cap:
+        return Continue(reason=came.cap or "the usage limit is reached")
+    return outcome.result_of(ending, came.result if isinstance(came.result, Failed) else stated or came.result)
+
 
 def program_of(adapter: Adapter, root: Path) -> str:
     """Where its program is; empty if it is not on PATH. One in the project is not it: it would be lent the login."""
+    if Path(adapter.program).is_absolute():
+        return adapter.program
     tree = os.path.realpath(root)
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = Path(entry, adapter.program)
-        if not entry.startswith("/") or not path.is_file() or not os.access(path, os.X_OK):
+        if not entry.startswith("/") or not os.access(path, os.X_OK) or not path.is_file():
             continue
         if not any(Path(place).is_relative_to(tree) for place in (os.path.realpath(entry), os.path.realpath(path))):
             return str(path)
@@ -102,13 +126,14 @@ class _Heard:
 
     def __init__(self, telling: Telling, hearing: Hearing) -> None:
         self._hearing = hearing
-        self._lines = Lines(_LONGEST_LINE)
+        self._lines, self._errors = Lines(_LONGEST_LINE), Lines()
         self._chatter = Excerpt()
         self._printed = {name: Printed(telling, {"stream": name}) for name in ("stdout", "stderr")}
 
     def output(self, stream: Stream, chunk: bytes) -> None:
         if stream == "stderr":
             self._beside(stream, chunk)
+            self._overhear(self._errors.feed(chunk))
             return
         for line in self._lines.feed(chunk):
             self._line(line)
@@ -116,14 +141,20 @@ class _Heard:
     def conclude(self, ending: Ending) -> Conclusion:
         for line in self._lines.finish():
             self._line(line)
+        self._overhear(self._errors.finish())
         for printed in self._printed.values():
             printed.finish()
         return self._hearing.conclude(ending, self._chatter.text())
 
+    def _overhear(self, lines: Iterable[str]) -> None:
+        if isinstance(self._hearing, Overhearing):
+            for line in lines:
+                self._hearing.overhear(line)
+
     def _line(self, line: str) -> None:
         try:
             said = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             said = None
         if isinstance(said, dict):
             self._hearing.hear(said)

@@ -4,14 +4,19 @@ from typing import Any
 
 from msgspec import UNSET
 
+from untilproven.agents.spending import SUMS
 from untilproven.contract import Emit
+from untilproven.core.text import cut
 from untilproven.model.events import AgentEvent
+from untilproven.model.iteration import Usage
 from untilproven.model.program import Stream
 from untilproven.process.lines import Lines
 from untilproven.process.spool import Excerpt
 
 MOST_LINES = 2000
 _LONGEST_LINE = 4096
+_LONGEST_TEXT = 64 * 1024
+_ROUNDING = 1e-9
 _MORE = "output goes on; all of it is kept under outputs/"
 
 
@@ -21,9 +26,23 @@ class Telling:
     def __init__(self, emit: Emit, iteration: int) -> None:
         self._emit, self._iteration = emit, iteration
         self._left = MOST_LINES
+        self._used: dict[str, Any] = {}
 
     def event(self, kind: Any, text: str = "", data: dict[str, Any] | None = None) -> None:
+        if kind == "usage":
+            for name in SUMS:
+                self._used[name] = self._used.get(name, 0) + ((data or {}).get(name) or 0)
+        text = cut(text, _LONGEST_TEXT) if len(text) > _LONGEST_TEXT // 4 else text
         self._emit(AgentEvent(iteration=self._iteration, kind=kind, text=text or UNSET, data=data or UNSET))
+
+    def untold(self, usage: Usage) -> Usage:
+        """What of it was not told yet: each report is over what was used since the one before."""
+        left: dict[str, Any] = {}
+        for name in SUMS:
+            if (more := (getattr(usage, name) or 0) - self._used.get(name, 0)) > _ROUNDING:
+                left[name] = more
+        source = usage.cost_source if "cost_usd" in left else UNSET
+        return Usage(**left, cost_source=source, model=usage.model) if left else Usage()
 
     @property
     def tired(self) -> bool:

@@ -4,6 +4,8 @@ Tokens that renew a login can be used once. If the renewed one were lost with th
 out; if every loop kept its own, they would log each other out.
 """
 
+import contextlib
+import os
 import re
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +14,7 @@ from typing import Any, Self
 import msgspec
 
 from untilproven.agents.adapter import Login
-from untilproven.agents.home import Home
+from untilproven.agents.home import Home, put
 from untilproven.errors import Damaged, Foreign, RalphError
 from untilproven.model.wire import UNREADABLE
 from untilproven.store import files
@@ -21,8 +23,13 @@ from untilproven.store.vouch import user_state
 
 _LARGEST = 64 * 1024
 _PATIENCE = 10.0
-_RENEWED = re.compile(r"token|expir|refresh|access|time|date|last|_at$|At$", re.IGNORECASE)
-"""What may differ in a login that was renewed; all else says whose it is."""
+_RENEWED = re.compile(
+    r"(?!.*(?:ur[il]|endpoint|host)).*(?:token|expir|refresh|access|time|date|last|_at$|(?-i:At$))", re.IGNORECASE
+)
+"""What may differ in a login that was renewed, come or go; all else says whose it is, and where it is sent to."""
+_DESCRIBED = re.compile(r"scope|subscription|tier|plan", re.IGNORECASE)
+"""What the provider may answer differently when it renews: what was bought, what is allowed."""
+_PLAIN = (str, int, float, type(None))
 
 
 class Lent:
@@ -31,50 +38,73 @@ class Lent:
     def __init__(self, home: Home, logins: tuple[Login, ...]) -> None:
         self._home, self._logins = home, logins
         self._known: dict[Login, bytes] = {}
+        """What both sides had when they were last the same."""
+        self._not_taken: dict[Login, bytes] = {}
         self.refused: list[str] = []
         """What did not come back, and why, in sentences."""
 
     def __enter__(self) -> Self:
-        for login in self._logins:
-            with _locked():
-                if (users := _users(login)) is not None:
-                    self._home.write(login.name, users)
-                    self._known[login] = users
+        try:
+            for login in self._logins:
+                with _locked():
+                    if (users := _users(login)) is not None:
+                        self._home.write(login.name, users)
+                        self._known[login] = users
+        except BaseException:
+            self._take_back()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.pulse()
+        try:
+            for login in self._known:
+                try:
+                    self._level(login, last=True)
+                except RalphError as problem:
+                    self.refused.append(f"a login that the agent renewed may be lost: {problem}")
+        finally:
+            self._take_back()
+
+    def pulse(self) -> None:
+        """Bring both sides to the newer of the two. What does not succeed now is tried again the next time."""
+        for login in self._known:
+            with contextlib.suppress(RalphError):
+                self._level(login)
+
+    def _take_back(self) -> None:
         for login in self._logins:
             self._home.remove(login.name)
 
-    def pulse(self) -> None:
-        """Bring both sides to the newer of the two."""
-        for login in self._known:
-            inside = self._home.read(login.name)
-            if inside is not None and inside != self._known[login]:
-                self._bring_back(login, inside)
-            elif _users(login) not in (None, self._known[login]):
-                with _locked():
-                    self._renew(login)
+    def _level(self, login: Login, *, last: bool = False) -> None:
+        inside, known = self._home.read(login.name), self._known[login]
+        if inside not in (None, known, self._not_taken.get(login)):
+            self._bring_back(login, inside, last=last)
+        elif _users(login) not in (None, known):
+            with _locked():
+                self._renew(login)
 
-    def _bring_back(self, login: Login, inside: bytes) -> None:
+    def _bring_back(self, login: Login, inside: bytes, *, last: bool) -> None:
+        if not _readable(inside) and not last:
+            return  # it is being written
         with _locked():
             users = _users(login)
             if users != self._known[login]:
                 self._renew(login)  # another loop, or the user, was first; the older one is of no use any more
             elif is_renewal(users, inside):
-                files.replace(login.users, inside, durable=True)
-                login.users.chmod(0o600)
+                _put(login.users, inside)
                 self._known[login] = inside
             else:
-                self._known[login] = inside
+                self._not_taken[login] = inside
                 why = "the agent changed more in its login than a renewal does"
-                self.refused.append(f"{why}: {login.users} stays as it is")
+                sentence = f"{why}: {login.users} stays as it is"
+                if sentence not in self.refused:
+                    self.refused.append(sentence)
 
     def _renew(self, login: Login) -> None:
-        if (users := _users(login)) is not None:
+        users = _users(login)
+        if users is not None and _readable(users):
             self._home.write(login.name, users)
             self._known[login] = users
 
@@ -91,10 +121,27 @@ def is_renewal(before: bytes | None, after: bytes) -> bool:
 
 def _alike(before: Any, after: Any, *, name: str) -> bool:
     if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() == after.keys() and all(_alike(before[key], after[key], name=key) for key in before)
-    if isinstance(before, list) and isinstance(after, list):
-        return before == after
-    return before == after or (bool(_RENEWED.search(name)) and type(before) is type(after))
+        return all(_alike(before.get(key), after.get(key), name=key) for key in before.keys() | after.keys())
+    if before == after or _DESCRIBED.search(name):
+        return True
+    return bool(_RENEWED.match(name)) and isinstance(before, _PLAIN) and isinstance(after, _PLAIN)
+
+
+def _readable(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _put(path: Path, data: bytes) -> None:
+    with files.explained(path):
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            put(directory, path.name, data)
+        finally:
+            os.close(directory)
 
 
 def _users(login: Login) -> bytes | None:
@@ -116,4 +163,4 @@ def _locked() -> FileLock:
 
 def there(logins: tuple[Login, ...]) -> tuple[Path, ...]:
     """Those files that are there."""
-    return tuple(login.users for login in logins if login.users.is_file())
+    return tuple(login.users for login in logins if os.access(login.users, os.F_OK) and login.users.is_file())

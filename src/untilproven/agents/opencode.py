@@ -1,6 +1,7 @@
 """OpenCode: `opencode run --format json`."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from untilproven.agents import acting
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
-from untilproven.agents.reporting import count, money, tail, trouble
+from untilproven.agents.reporting import Trouble, count, money, session, tail, trouble
 from untilproven.agents.spending import all_of
-from untilproven.contract import Turn
+from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
-from untilproven.model.program import Ending
+from untilproven.model.program import Ending, Speech
 from untilproven.model.wire import UNREADABLE
 
 _KEYS = (
@@ -30,10 +31,23 @@ _SETTINGS = {
 }
 
 
+_SHOWN = 100
+_ERROR = re.compile(r'level=ERROR .*message="stream error" .*small=false .*error\.error="AI_APICallError: ')
+_OVERFLOW = "ContextOverflowError"
+_TRIES = 4
+"""It tries again for ever, whatever its provider answers; a loop has its own way to wait. After so many it is ended."""
+_MIDDLE = "tool-calls"
+"""Why a step ends that another one follows; so it is too if a tool was refused."""
+
+
 class Opencode:
     name = "opencode"
     program = "opencode"
+    takes_seed = False
     litter: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._speech = Speech()
 
     @property
     def logins(self) -> tuple[Login, ...]:
@@ -55,7 +69,7 @@ class Opencode:
         return {}
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
-        argv = ["run", "--format", "json", "--auto"]
+        argv = ["run", "--format", "json", "--auto", "--print-logs", "--log-level", "ERROR"]
         if turn.session:
             argv += ["--session", turn.session]
         if asked.model:
@@ -69,10 +83,13 @@ class Opencode:
             "OPENCODE_DISABLE_SHARE": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         }
-        return Call([*argv, *asked.arguments], env, turn.prompt.encode("utf-8", "replace"))
+        self._speech.say(turn.prompt.encode("utf-8", "replace"))
+        self._speech.end()
+        return Call([*argv, *asked.arguments], env, self._speech)
 
     def hearing(self, telling: Telling, before: Usage, home: Home) -> "_Hearing":  # noqa: ARG002  it prints all
-        return _Hearing(telling)
+        self._speech = Speech()
+        return _Hearing(telling, self._speech)
 
 
 def _users_settings() -> dict[str, Any]:
@@ -85,30 +102,54 @@ def _users_settings() -> dict[str, Any]:
 
 
 class _Hearing:
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
+    def __init__(self, telling: Telling, speech: Speech) -> None:
+        self._telling, self._speech = telling, speech
+        self._refusals = self._overflows = 0
         self._session = ""
         self._said = ""
         self._reason = ""
         self._failure: dict[str, Any] = {}
+        self._begun = 0
         self._used: list[Usage] = []
 
     def hear(self, line: dict[str, Any]) -> None:
-        self._session = str(line.get("sessionID") or self._session)
+        self._session = self._session or session(line.get("sessionID"))
+        self._refusals = 0
         match line:
+            case {"type": "text", "part": {"synthetic": True}}:
+                pass  # what it says to itself
             case {"type": "text", "part": {"text": str() as text}}:
                 self._said = text
                 self._telling.event("text", text)
             case {"type": "tool_use", "part": {"tool": str() as name, "state": dict() as state}}:
+                self._overflows = 0
                 self._telling.event("action", name, acting.action(name, state.get("input")))
-                if state.get("status") == "error":
-                    self._telling.event("error", tail(str(state.get("error") or "")), {"role": "tool"})
+                if wrong := _wrong(state):
+                    self._telling.event("error", wrong, {"role": "tool"})
+            case {"type": "step_start"}:
+                self._begun += 1
             case {"type": "step_finish", "part": dict() as part}:
-                self._reason = str(part.get("reason") or "")
+                self._reason, self._failure = str(part.get("reason") or "it does not say why")[:_SHOWN], {}
                 self._step(part)
             case {"type": "error", "error": dict() as error}:
                 self._failure = error
                 self._telling.event("error", _message(error))
+                self._overflows += error.get("name") == _OVERFLOW
+                self._end_if_it_never_will()
+
+    def overhear(self, line: str) -> None:
+        """That its provider does not let it work, it says only there."""
+        if _ERROR.search(line):
+            self._refusals += 1
+            self._end_if_it_never_will()
+
+    @property
+    def _is_hopeless(self) -> bool:
+        return self._refusals >= _TRIES or self._overflows >= _TRIES
+
+    def _end_if_it_never_will(self) -> None:
+        if self._is_hopeless:
+            self._speech.patience = 0.0
 
     def _step(self, part: dict[str, Any]) -> None:
         used = _usage(part.get("tokens"), part.get("cost"))
@@ -119,20 +160,27 @@ class _Hearing:
         data = self._failure.get("data")
         status = data.get("statusCode") if isinstance(data, dict) else None
         met = trouble(status, _message(self._failure))
+        if self._refusals and (self._is_hopeless or ending.stopped_because):
+            met = Trouble(limit=UsageLimit())
         return Conclusion(
-            result=Continue(reason="the usage limit is reached") if met.limit else self._result(ending, chatter),
+            result=self._result(ending, chatter),
             said=self._said,
-            usage=all_of(self._used),
+            usage=all_of(self._used) if len(self._used) <= self._begun else Usage(),  # else not all are its own
             usage_limit=met.limit,
             session=self._session,
             unable=met.unable,
+            is_done=self._is_hopeless,
         )
 
     def _result(self, ending: Ending, chatter: str) -> IterationResult | None:
+        if self._overflows >= _TRIES:
+            return Failed(error="what it asks is too long for its model, however much it leaves out")
         if self._failure:
             return Failed(error=_message(self._failure))
         if not self._reason:
             return None if ending.stopped_because else Failed(error=f"it ended without a result: {tail(chatter)}")
+        if self._reason == _MIDDLE and not ending.stopped_because:
+            return Failed(error="it ended before it had looked at what its tools answered")
         return Continue(reason=f"it came to its end ({self._reason})")
 
 
@@ -153,6 +201,14 @@ def _usage(told: Any, cost: Any) -> Usage:
         cost_usd=spent or UNSET,
         cost_source="agent" if spent else UNSET,
     )
+
+
+def _wrong(state: dict[str, Any]) -> str:
+    """What went wrong with a tool; a command that failed is to it one that was completed."""
+    if state.get("status") == "error":
+        return tail(str(state.get("error") or ""))
+    about = state.get("metadata")
+    return tail(str(state.get("output") or "")) if isinstance(about, dict) and about.get("exit") else ""
 
 
 def _message(error: dict[str, Any]) -> str:

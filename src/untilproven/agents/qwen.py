@@ -14,18 +14,20 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import trouble
+from untilproven.agents.reporting import Trouble, tail, trouble
 from untilproven.agents.stream_json import StreamJson
 from untilproven.contract import Turn
-from untilproven.model.iteration import Continue, Usage
+from untilproven.model.iteration import Usage
 from untilproven.model.program import Ending
 
+_NOBODY = re.compile(r"No auth type is selected")
 _STATUS = re.compile(r"^\[API Error: (\d{3})\b")
 
 
 class Qwen:
     name = "qwen"
     program = "qwen"
+    takes_seed = False
     litter: tuple[str, ...] = ()
 
     @property
@@ -70,14 +72,17 @@ class _Hearing(StreamJson):
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         status = _STATUS.match(self.words) if self.last.get("is_error") else None
         met = trouble(int(status[1]) if status else None, self.words)
+        if self.last.get("is_error") and _NOBODY.match(self.words):
+            met = Trouble(unable=f"nobody is logged in: {tail(self.words)}")
         sums = self.used(self.last.get("usage")) if len(self.results) == 1 else Usage()
         run = replace(totals.since(self._before, sums), model=self.model or UNSET)
         return Conclusion(
-            result=Continue(reason="the usage limit is reached") if met.limit else self.result(ending, chatter),
+            result=self.result(ending, chatter),
             said=self.said,
             usage=priced(run),
             sums=sums,
             usage_limit=met.limit,
             session=self.session,
             unable=met.unable,
+            cap=self.cap,
         )

@@ -1,5 +1,6 @@
 """Reading what agents report: numbers, moments, and what a provider's refusal means."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +12,10 @@ from untilproven.model.iteration import Usage
 _NOT_LOGGED_IN = frozenset({401, 403})
 _USED_UP = frozenset({402, 429})
 _SHOWN = 300
+_MOST_TOKENS = 10**12
+_MOST_MONEY = 1e9
+_LONGEST_NAME = 200
+_SESSION = re.compile(r"[A-Za-z0-9][\w.-]{0,199}", re.ASCII)
 
 
 class Trouble(NamedTuple):
@@ -22,6 +27,8 @@ class Trouble(NamedTuple):
 
 def trouble(status: Any, words: str, resume_at: datetime | None = None) -> Trouble:
     """By the status that the provider answered with, as the agent reports it."""
+    if not isinstance(status, int):
+        return Trouble()
     if status in _NOT_LOGGED_IN:
         return Trouble(unable=f"the provider does not let it in ({status}): {tail(words)}")
     if status in _USED_UP:
@@ -31,11 +38,22 @@ def trouble(status: Any, words: str, resume_at: datetime | None = None) -> Troub
 
 def count(value: Any) -> int | None:
     """A number of tokens, if that is what it is."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def money(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= _MOST_MONEY else None
+
+
+def name(value: Any) -> str:
+    """What a model is called, if that can be a name; else nothing."""
+    return value if isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST_NAME else ""
+
+
+def session(value: Any) -> str:
+    """What the agent calls its session. It becomes a word of a command line, so nothing else will do."""
+    return value if isinstance(value, str) and _SESSION.fullmatch(value) else ""
 
 
 def tokens(told: Any, inputs: tuple[str, ...], outputs: tuple[str, ...], cached: str) -> Usage:

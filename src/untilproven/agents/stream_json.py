@@ -2,14 +2,19 @@
 
 from typing import Any
 
+import msgspec
+
 from untilproven.agents import acting
 from untilproven.agents.listening import Telling
-from untilproven.agents.reporting import tail, tokens
+from untilproven.agents.reporting import name as named
+from untilproven.agents.reporting import session, tail, tokens
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
 
 _CAPS = {"error_max_turns": "its limit of turns is reached", "error_max_budget_usd": "its limit of money is reached"}
 _SHOWN = 500
+_NOBODY = "<synthetic>"
+"""Whose words the program's own are: they tell of an error, and no model said them."""
 
 
 class StreamJson:
@@ -29,8 +34,8 @@ class StreamJson:
     def hear(self, line: dict[str, Any]) -> None:
         match line:
             case {"type": "system", "subtype": "init"}:
-                self.session = str(line.get("session_id") or "")
-                self.model = str(line.get("model") or "")
+                self.session = self.session or session(line.get("session_id"))
+                self.model = self.model or named(line.get("model"))
             case {"type": "assistant", "message": dict() as message}:
                 self._assistant(message)
             case {"type": "user", "message": {"content": list() as parts}}:
@@ -40,18 +45,27 @@ class StreamJson:
 
     @property
     def last(self) -> dict[str, Any]:
-        """The last result; one that is all there is, or none, can be believed to be the agent's own."""
+        """The last result: it ends when it has printed its own."""
         return self.results[-1] if self.results else {}
 
     @property
     def words(self) -> str:
         """What the result says."""
-        error = self.last.get("error")
-        return str(self.last.get("result") or (error.get("message") if isinstance(error, dict) else error) or "")
+        error, errors = self.last.get("error"), self.last.get("errors")
+        told = self.last.get("result") or (error.get("message") if isinstance(error, dict) else error)
+        return str(told or (errors[0] if isinstance(errors, list) and errors else ""))
 
     @property
     def said(self) -> str:
-        return self.last_words if self.last.get("is_error") or not self.words else self.words
+        """Its own last words; those of an error are not."""
+        if self.last.get("is_error"):
+            return "" if self.last_words == self.words else self.last_words
+        return self.words or self.last_words
+
+    @property
+    def cap(self) -> str:
+        """Which of its own limits it met."""
+        return _CAPS.get(str(self.last.get("subtype") or ""), "")
 
     def used(self, told: Any) -> Usage:
         return tokens(told, self.inputs, ("output_tokens",), "cache_read_input_tokens")
@@ -62,19 +76,20 @@ class StreamJson:
         if not last:
             return None if ending.stopped_because else Failed(error=f"it ended without a result: {tail(chatter)}")
         if denied := last.get("permission_denials"):
-            names = sorted({str(one.get("tool_name")) for one in denied if isinstance(one, dict)})
-            return Failed(error=f"it was refused permission for {', '.join(names)}")
-        subtype = str(last.get("subtype") or "")
-        if subtype in _CAPS:
-            return Continue(reason=_CAPS[subtype])
+            tools = denied if isinstance(denied, list) else [denied]
+            names = sorted({str(one.get("tool_name")) for one in tools if isinstance(one, dict)})
+            return Failed(error=f"it was refused permission for {', '.join(names) or 'something'}"[:_SHOWN])
         if last.get("is_error"):
-            return Failed(error=str(last.get("terminal_reason") or self.words or subtype)[:_SHOWN])
+            why = [str(last.get("terminal_reason") or last.get("subtype") or ""), self.words]
+            return Failed(error=": ".join(filter(None, why))[:_SHOWN])
         return Continue(reason="it came to its end")
 
     def _assistant(self, message: dict[str, Any]) -> None:
         content = message.get("content")
         for part in content if isinstance(content, list) else []:
             match part:
+                case {"type": "text", "text": str() as text} if message.get("model") == _NOBODY:
+                    self.telling.event("error", text)
                 case {"type": "text", "text": str() as text}:
                     self.last_words = text
                     self.telling.event("text", text)
@@ -84,8 +99,7 @@ class StreamJson:
         used = self.used(message.get("usage"))
         if used.total_tokens and number not in self._counted:
             self._counted.add(number)  # every part of one answer carries the same
-            told = {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
-            self.telling.event("usage", data=told)
+            self.telling.event("usage", data=msgspec.to_builtins(used))
 
     def _answered(self, parts: list[Any]) -> None:
         for part in parts:

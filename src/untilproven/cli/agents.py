@@ -2,27 +2,100 @@
 
 import os
 import re
+import signal
 import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from typing import IO, NamedTuple
 
 import click
+from msgspec import UNSET
 
+from untilproven import __version__
 from untilproven.agents import choosing
-from untilproven.cli import here, output
+from untilproven.agents.factory import BUILT_IN, agent_of
+from untilproven.cli import here, output, person
+from untilproven.errors import NoAgent, UsageError
+from untilproven.model.plan import Plan
 
 _SECONDS = 20.0
+"""For all of them."""
+_LONGEST = 4096
 _VERSION = re.compile(r"\d+(?:\.\d+)+\S*")
 
 
-@click.command("agents", short_help="the agents that are known, and which can work here")
+@click.group("agents", invoke_without_command=True, short_help="the agents that are known, and which can work here")
 @click.option("--json", "as_json", is_flag=True, help="print it as JSON")
-def command(*, as_json: bool) -> int:
+@click.pass_context
+def command(context: click.Context, *, as_json: bool) -> int:
     """List the agents that ralph knows by name: version, who is billed, and what is missing.
 
     The first that can work is the one that `--agent auto` takes.
     """
+    if context.invoked_subcommand:
+        return 0
+    return _list(as_json=as_json)
+
+
+@command.command("check", short_help="try whether an agent keeps to what a loop relies on")
+@click.argument("name")
+@click.argument("agent_arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--agent-cmd", "line", help="the command, if NAME is `command`")
+@click.option("--model", help="the model the agent is told to use")
+@click.option("--sandbox", default="auto", help="the room to try it in: auto, overlay, shadow or none")
+@click.option("--yes", is_flag=True, help="do not ask before the model is asked")
+@click.option("--json", "as_json", is_flag=True, help="print it as JSON")
+def check(
+    name: str,
+    agent_arguments: tuple[str, ...],
+    line: str | None,
+    model: str | None,
+    sandbox: str,
+    *,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Let the agent NAME work on a few small things in a project made for that, and see whether it finishes, fails,
+    resumes, stays in its room and is gone when it is stopped as a loop needs it to.
+
+    NAME is what `--agent` takes. Its model is really asked, nine times at most. Exits with 1 if something did not hold.
+    """
+    from untilproven.runtime import conformance  # noqa: PLC0415  loads all that runs an agent
+    from untilproven.workspace.factory import chosen  # noqa: PLC0415  the same
+
+    plan = Plan(
+        agent=name,
+        agent_cmd=line or UNSET,
+        agent_arguments=agent_arguments,
+        model=model or UNSET,
+        task_hash="",
+        sandbox=chosen(sandbox),
+    )
+    root = here.project().root
+    if why := agent_of(plan, root).missing(root):
+        raise NoAgent(f"the agent cannot be started: {why}", hint="`ralph agents` says what is missing")
+    if not yes and not (person.is_there() and click.confirm(f"This asks the model of {name}, which may cost. Go on?")):
+        raise UsageError("nothing was tried", hint="--yes tries it without a question")
+    outcomes = []
+    for one in conformance.examine(plan):
+        outcomes.append(one)
+        if not as_json:
+            output.line(f"{'ok    ' if one.ok else 'FAILED'} {one.scene}{f': {one.why}' if one.why else ''}")
+    if as_json:
+        output.emit_json({"agent": name, "outcomes": [one._asdict() for one in outcomes]})
+    return 0 if all(one.ok for one in outcomes) else 1
+
+
+def _list(*, as_json: bool) -> int:
     seen = choosing.survey(here.project().root)
-    asked = {one.name: _started(one.program) for one in seen if one.program}
-    versions = {name: _version(answer) for name, answer in asked.items()}
+    until = time.monotonic() + _SECONDS
+    asked = {one.name: _started(one.program) for one in seen if one.program and one.name != BUILT_IN}
+    try:
+        versions = {name: _version(started, until) for name, started in asked.items() if started}
+    finally:
+        _end(filter(None, asked.values()))
+    versions[BUILT_IN] = __version__
     if as_json:
         told = [
             {
@@ -48,26 +121,47 @@ def _state(one: choosing.Seen) -> str:
     return one.missing or f"billed: {one.billed}"
 
 
-def _started(program: str) -> subprocess.Popen[bytes]:
+class _Asked(NamedTuple):
+    """A program that was asked for its version, and where it answers: a file, for a pipe may stay open when it ends."""
+
+    program: subprocess.Popen[bytes]
+    answer: IO[bytes]
+
+
+def _started(program: str) -> _Asked | None:
     """All at once: some take seconds to say who they are."""
     env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return subprocess.Popen(
-        [program, "--version"],
-        cwd="/",
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _version(answer: subprocess.Popen[bytes]) -> str:
+    answer = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads the answer
     try:
-        said, _ = answer.communicate(timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
-        answer.kill()
-        answer.communicate()
-        return ""
-    found = _VERSION.search(said.decode("utf-8", "replace"))
+        started = subprocess.Popen(
+            [program, "--version"],
+            cwd="/",
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:  # it is no program, for all its name and mode
+        answer.close()
+        return None
+    return _Asked(started, answer)
+
+
+def _version(asked: _Asked, until: float) -> str:
+    with asked.answer as answer:
+        try:
+            asked.program.wait(max(until - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            return ""
+        answer.seek(0)
+        found = _VERSION.search(answer.read(_LONGEST).decode("utf-8", "replace"))
     return found[0] if found else ""
+
+
+def _end(asked: Iterable[_Asked]) -> None:
+    """Those that still think about it."""
+    for one in asked:
+        if one.program.poll() is None:
+            os.killpg(one.program.pid, signal.SIGKILL)
+            one.program.wait()

@@ -5,6 +5,8 @@ from typing import Literal
 import msgspec
 
 Stream = Literal["stdout", "stderr"]
+OVER = "over"
+"""Why a program is stopped to which all was said."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +33,31 @@ class Stop(msgspec.Struct, frozen=True):
     now: bool = False
 
 
+class Speech:
+    """What a running program is told on its stdin, piece by piece, by whoever listens to it."""
+
+    def __init__(self, patience: float | None = None) -> None:
+        self.patience = patience
+        """How many seconds it has to end by itself once all is said; None for as long as it likes."""
+        self.unheard = bytearray()
+        self.is_over = False
+
+    def say(self, words: bytes) -> None:
+        self.unheard += words
+
+    def end(self) -> None:
+        """Nothing more will be said: its stdin ends with the last word."""
+        self.is_over = True
+
+
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """How a program ended."""
 
     exit_code: int | None = None
     signal: int | None = None
     stopped_because: str = ""
-    """wall, idle, output, "asked: REASON", or keeper if the process that keeps it together was killed"""
+    """wall, idle, output, "asked: REASON", over if all was said to it and it stayed, or keeper if the process that
+    keeps it together was killed"""
     not_started: str = ""
     """Why it could not be started: missing, not executable, not a program."""
     seconds: float = 0.0

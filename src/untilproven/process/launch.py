@@ -39,7 +39,7 @@ def start(program: Program, stable: Stable = COMMON) -> "Running":
         running.refusal = str(reason)
         return running
     try:
-        running.launch(wanted._replace(env=leftovers.marked(wanted.env, running.marker)), program.stdin)
+        running.launch(wanted._replace(env=leftovers.marked(wanted.env, running.marker)), has_stdin=bool(program.stdin))
     except BaseException:
         running.close()
         raise
@@ -72,8 +72,8 @@ class Running:
     ) -> None:
         self.close()
 
-    def launch(self, wanted: Order, stdin: bytes) -> None:
-        given, self.stdin = _pipe_to_program() if stdin else (os.open(os.devnull, os.O_RDONLY), -1)
+    def launch(self, wanted: Order, *, has_stdin: bool) -> None:
+        given, self.stdin = _pipe_to_program() if has_stdin else (os.open(os.devnull, os.O_RDONLY), -1)
         self.stdout, out = _pipe_from_program()
         self.stderr, err = (-1, os.dup(out)) if self._merged else _pipe_from_program()
         self.report_end, report = os.pipe()

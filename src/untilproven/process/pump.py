@@ -5,7 +5,7 @@ import select
 import time
 from collections.abc import Callable
 
-from untilproven.model.program import Stream
+from untilproven.model.program import Speech, Stream
 from untilproven.process.launch import Running
 
 Output = Callable[[Stream, bytes], None]
@@ -16,9 +16,12 @@ _LEFT_IN_A_PIPE = 4 * 1024 * 1024
 
 
 class Pump:
-    def __init__(self, running: Running, stdin: bytes, output: Output, limit: int | None, poll: select.poll) -> None:
+    def __init__(
+        self, running: Running, stdin: bytes | Speech, output: Output, limit: int | None, poll: select.poll
+    ) -> None:
         self._running = running
-        self._unwritten = memoryview(stdin)
+        self._speech = stdin if isinstance(stdin, Speech) else _said_at_once(stdin)
+        self._is_writing = False
         self._output = output
         self._left = float("inf") if limit is None else limit
         self._poll = poll
@@ -27,10 +30,24 @@ class Pump:
             self._streams[running.stderr] = "stderr"
         for fd in self._streams:
             poll.register(fd, select.POLLIN)
-        if running.stdin >= 0:
-            poll.register(running.stdin, select.POLLOUT)
         self.last_output = running.began
         self.over_limit = False
+        self.patience_is_over = float("inf")
+        """When a program to which all was said should have ended."""
+
+    def prepare(self) -> None:
+        """Before each wait: what is to be said may have come since."""
+        speech, stdin = self._speech, self._running.stdin
+        if speech.is_over and speech.patience is not None and self.patience_is_over == float("inf"):
+            self.patience_is_over = time.monotonic() + speech.patience
+        if stdin < 0:
+            speech.unheard.clear()
+        elif bool(speech.unheard or speech.is_over) != self._is_writing:
+            self._is_writing = not self._is_writing
+            if self._is_writing:
+                self._poll.register(stdin, select.POLLOUT)
+            else:
+                self._poll.unregister(stdin)
 
     def serve(self, ready: set[int]) -> None:
         for fd in ready & self._streams.keys():
@@ -64,13 +81,22 @@ class Pump:
 
     def _write(self) -> None:
         """As much of stdin as the program takes now; one that has closed it wants no more."""
-        stdin = self._running.stdin
+        stdin, unheard = self._running.stdin, self._speech.unheard
         try:
-            while self._unwritten:
-                self._unwritten = self._unwritten[os.write(stdin, self._unwritten[:_CHUNK]) :]
+            while unheard:
+                del unheard[: os.write(stdin, unheard[:_CHUNK])]
+            wants_more = not self._speech.is_over
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self._unwritten = memoryview(b"")
-        self._poll.unregister(stdin)
-        self._running.close_stdin()
+            wants_more = False
+        if not wants_more:
+            self._poll.unregister(stdin)
+            self._running.close_stdin()
+
+
+def _said_at_once(words: bytes) -> Speech:
+    speech = Speech()
+    speech.say(words)
+    speech.end()
+    return speech

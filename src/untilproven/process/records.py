@@ -5,6 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from untilproven.model.program import Speech
+
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A program, or a line of shell, and everything it is given."""
@@ -13,7 +15,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     env: Mapping[str, str]
     """All of its environment; only the mark RALPH_KEEPER is added."""
-    stdin: bytes = b""
+    stdin: bytes | Speech = b""
     marker: str = ""
     """What `leftovers` finds it by; a random one if empty."""
     merged: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from untilproven.contract import Exchange, Output, Ran, Supervision
-from untilproven.model.program import Ending, Grades, Limits, Stop, Stream
+from untilproven.model.program import Ending, Grades, Limits, Speech, Stop, Stream
 from untilproven.process.houses import House
 from untilproven.process.keepers import COMMON
 from untilproven.process.records import Program
@@ -76,7 +76,7 @@ class DirectoryRoom:
         command: str | Sequence[str],
         *,
         output: Output,
-        stdin: bytes = b"",
+        stdin: bytes | Speech = b"",
         env: Mapping[str, str] | None = None,
         pulse: Callable[[], None] = lambda: None,
     ) -> Ending:
@@ -105,7 +105,7 @@ class DirectoryRoom:
         command: str | Sequence[str],
         env: Mapping[str, str] | None,
         *,
-        stdin: bytes = b"",
+        stdin: bytes | Speech = b"",
         merged: bool = False,
     ) -> Program:
         return Program(

@@ -5,7 +5,7 @@ import select
 import time
 from collections.abc import Callable, Sequence
 
-from untilproven.model.program import Ending, Grades, Limits, Stop
+from untilproven.model.program import OVER, Ending, Grades, Limits, Stop
 from untilproven.process.keepers import COMMON, Stable
 from untilproven.process.launch import Report, Running, start
 from untilproven.process.pump import Output, Pump
@@ -32,6 +32,7 @@ def run(
 
     `output` gets each chunk as it comes. `until` is called at least every half second, and at once when one of the
     files in `wake` can be read (it must then read it); it may answer with a `Stop`. If either raises, all is ended.
+    Both may go on talking to a program whose stdin is a `Speech`.
     """
     with start(program, stable) as running:
         if running.refusal:
@@ -73,6 +74,7 @@ class _Watch:
 
     def _turn(self) -> bool:
         """Serve what is ready, then what is due; False once the keeper is done or gone."""
+        self._pump.prepare()
         ready = {fd for fd, _ in self._poll.poll(self._longest_wait() * 1000)}
         self._pump.serve(ready)
         if self._running.report_end in ready:
@@ -116,6 +118,8 @@ class _Watch:
             self._stop.begin("wall")
         elif now >= self._idle_is_over():
             self._stop.begin("idle")
+        elif self._may_be_stopped and now >= self._pump.patience_is_over:
+            self._stop.begin(OVER)
 
     def _ending(self, report: Report) -> Ending:
         status = report.status
