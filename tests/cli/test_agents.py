@@ -28,8 +28,7 @@ def listed(project: Project) -> dict[str, Any]:
 
 def here(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """The same in this process."""
-    assert agents.command.callback is not None
-    assert agents.command.callback(as_json=True) == 0
+    assert agents.command.main(["--json"], standalone_mode=False) == 0
     return {one["name"]: one for one in json.loads(capsys.readouterr().out)["agents"]}
 
 

@@ -1,5 +1,6 @@
 """From two trees to findings."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
@@ -19,6 +20,8 @@ from untilproven.guard.pairing import tests_of
 from untilproven.guard.signals import all_of
 
 _LONGEST = 200
+_FIXTURE, _IN_FIXTURES = "fixture", 3
+_FIXTURES = re.compile(r"(?:^|/)(?:__)?fixtures?(?:__)?/.*\.\w+$")
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "
     """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
     if task:
         signals = (_with(signal, how) if (how := asked(task, signal)) else signal for signal in signals)
-    signals = list(signals)
+    signals = [_with(signal, _FIXTURE) if _is_fixture(signal.path) else signal for signal in signals]
     found: dict[str, Finding] = {}
     for pattern in patterns():
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
@@ -87,14 +90,18 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
 
 def _weight(pattern: Pattern, signal: Signal) -> Severity:
     """A task that is only about the same thing leaves a warning."""
-    weight = pattern.weight.lowered(sum(pattern.lowered_by.get(reason, 0) for reason in signal.explained))
+    weight = pattern.weight.lowered(sum(_lowers(pattern, reason) for reason in signal.explained))
     if "asked-about" in signal.explained and _counts(pattern, "asked-about"):
         weight = min(weight, Severity.MEDIUM)
     return weight
 
 
+def _lowers(pattern: Pattern, reason: str) -> int:
+    return _IN_FIXTURES if reason == _FIXTURE else pattern.lowered_by.get(reason, 0)
+
+
 def _counts(pattern: Pattern, reason: str) -> bool:
-    return reason in pattern.lowered_by or (reason == "asked-about" and "asked-for" in pattern.lowered_by)
+    return bool(_lowers(pattern, reason)) or (reason == "asked-about" and "asked-for" in pattern.lowered_by)
 
 
 def _message(pattern: Pattern, signal: Signal) -> str:
@@ -107,6 +114,11 @@ def _message(pattern: Pattern, signal: Signal) -> str:
 def _cut(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _is_fixture(path: str) -> bool:
+    """Code that tests use as data: what looks like a test there is run by none, or on purpose in another way."""
+    return bool(_FIXTURES.search(path)) and grammar_of(path) is not None
 
 
 def _with(signal: Signal, reason: str) -> Signal:

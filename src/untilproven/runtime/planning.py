@@ -210,7 +210,7 @@ def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
                 "this project's settings name an agent and are not trusted, and none is taken in its place",
                 hint="look at them and trust them with `ralph trust`, or name an agent with --agent",
             )
-        found = choosing.choose(project.root)
+        found = choosing.choose(project.root, settings.model or "")
         return found.name, "", found.billed
     named = [name.strip() for name in settings.agent.split(",")]
     known = [choosing.look(name, project.root, settings.model or "") for name in named if name in NAMES]

@@ -1,0 +1,136 @@
+"""`ralph run --agent claude` in a room of its own, with a small program that plays Claude Code."""
+
+import json
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.actor import KEYS, lend
+from process.scenes import wait_for
+from real_agents.recorded import load
+from runtime.loops import Place
+
+LOGIN = {"claudeAiOauth": {"accessToken": "a1", "refreshToken": "r1"}, "organizationUuid": "mine"}
+RENEWED = json.dumps({**LOGIN, "claudeAiOauth": {"accessToken": "secret2", "refreshToken": "secret3"}})
+RUN = ("run", "make it", "--agent=claude", "--until=test -s made", "--sandbox=overlay")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """On PATH, and where a room sees it: it has a /tmp of its own."""
+    path = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{path}:/usr/local/bin:/usr/bin:/bin")
+    yield path
+    shutil.rmtree(path)
+
+
+def claude(programs: Path, *lines: str) -> None:
+    (programs / "out").write_text(load("claude", "turn")[0].out)
+    script = ["#!/bin/sh", "cat > /dev/null", f"out={shlex.quote(str(programs / 'out'))}", *lines, ""]
+    (programs / "claude").write_text("\n".join(script))
+    (programs / "claude").chmod(0o755)
+
+
+def test_a_login_that_is_renewed_in_an_iteration_that_is_taken_back_is_still_the_users(
+    place: Place, programs: Path, own_home: Path
+) -> None:
+    users = lend(own_home / ".claude/.credentials.json", json.dumps(LOGIN))
+    claude(
+        programs,
+        'cd "$CLAUDE_CONFIG_DIR" && grep -q \'"organizationUuid": "mine"\' .credentials.json || exit 4',
+        f"if [ ! -e seen ]; then touch seen; printf %s {shlex.quote(RENEWED)} > .credentials.json; first=1; fi",
+        "cd - > /dev/null; echo x >> made",
+        '[ -z "$first" ] || exit 1',
+        "cat $out",
+    )
+    done = place.ralph(*RUN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [event["fate"] for event in place.events("iteration.finished")] == ["discarded", "kept"]
+    assert (place.root / "made").read_text() == "x\n"
+    assert users.read_text() == RENEWED
+    assert not list(own_home.rglob(".local/**/.credentials.json"))
+    assert not any(b"secret" in path.read_bytes() for path in place.directory().rglob("*") if path.is_file())
+
+
+def test_what_it_did_and_cost_is_recorded_and_its_directory_is_gone(
+    place: Place, programs: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-planted")
+    claude(programs, '[ "$ANTHROPIC_API_KEY" = sk-ant-planted ] || exit 4', "echo x > made", "cat $out")
+    done = place.ralph(*RUN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (observed,) = place.events("iteration.observed")
+    assert observed["usage"] == {
+        "input_tokens": 2000,
+        "output_tokens": 100,
+        "total_tokens": 2100,
+        "cost_usd": 0.005,
+        "cost_source": "agent",
+        "agent": "claude",
+        "model": "claude-sonnet-5-5",
+    }
+    assert [(action["kind"], action["target"]) for action in observed["actions"]] == [("write", "/project/made.txt")]
+    assert not list((own_home / ".local/state/untilproven/agents").glob("*/*/home"))
+
+
+def test_a_key_that_is_refused_ends_the_loop_at_once_and_says_why(
+    place: Place, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    claude(programs, "cat $out", "exit 1")
+    (programs / "out").write_text(load("claude", "unauthorized")[0].out)
+    done = place.ralph(*RUN)
+    assert done.returncode == 6
+    assert place.read()["iteration"] == 1
+    assert "Invalid API key" in place.read()["error_context"]["error_message"]
+
+
+def test_a_usage_limit_pauses_the_loop_until_it_is_lifted(
+    place: Place, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_OAUTH_TOKEN", "k")
+    claude(programs, "cat $out", "exit 1")
+    (programs / "out").write_text(load("claude", "subscription_limit")[0].out)
+    with place.running(*RUN[1:4], sandbox="--sandbox=overlay") as process:
+        wait_for(lambda: place.loops() != [] and place.status() == "paused", "a pause", seconds=40)
+        state = place.read()
+        process.terminate()
+    assert (state["pause_reason"], state["resume_at"]) == ("usage_limit", "2030-03-17T17:46:40Z")
+
+
+def test_nobody_who_can_work_is_said_before_there_is_a_loop(place: Place, programs: Path) -> None:
+    for words in (("--agent=claude",), ("--agent=auto",), ("--agent=claude,codex",)):
+        done = place.ralph("run", "make it", *words, "--until=test -s made")
+        assert done.returncode == 6, done.stdout
+        assert "PATH" in done.stderr
+    claude(programs, "exit 0")
+    done = place.ralph("run", "make it", "--agent=claude", "--until=test -s made")
+    assert done.returncode == 6
+    assert "nobody is logged in to claude" in done.stderr
+    assert not place.loops()
+
+
+def test_a_login_that_cannot_be_read_is_said_and_the_loop_can_go_on_when_it_can(
+    place: Place, programs: Path, own_home: Path
+) -> None:
+    users = lend(own_home / ".claude/.credentials.json", "x" * 70_000)
+    claude(programs, "echo x > made", "cat $out")
+    done = place.ralph(*RUN)
+    assert done.returncode == 1
+    assert f"the login in {users} cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr
+    lend(users, json.dumps(LOGIN))
+    again = place.ralph("resume", place.loop)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert place.read()["status"] == "completed"
