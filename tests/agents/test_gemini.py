@@ -109,3 +109,13 @@ def test_text_that_speaks_of_limits_means_nothing(code: int) -> None:
 def test_a_session_that_talks_in_a_million_pieces_is_heard_in_time() -> None:
     pieces = [{"type": "message", "role": "assistant", "content": "xy"}] * 300_000
     assert len(listen("gemini", [*pieces, turn()[-1]], FINE).came.said) == 600_000
+
+
+def test_a_report_that_is_cut_off_by_its_own_end_is_no_failure() -> None:
+    """It exits without waiting until all is printed; killed, it exits with 0, too, and has cut off nothing."""
+    begun = '{"type":"tool_result","timestamp":"2026-11-16T17:57:00.000Z","tool_id":"x","output":"1\\n2\\n3'
+    cut = listen("gemini", turn()[:-1], FINE, chatter=f"Some remark.\n{begun}\n").came
+    assert isinstance(cut.result, Continue)
+    assert cut.usage == Usage(model="gemini-2.5-flash")
+    killed = listen("gemini", turn()[:-1], FINE, chatter="Some remark.\n").came
+    assert isinstance(killed.result, Failed)

@@ -1,6 +1,7 @@
 """Gemini CLI: `gemini --output-format stream-json`."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from untilproven.model.program import Ending
 
 _KEYS = {"GEMINI_API_KEY": "gemini-api-key", "GOOGLE_API_KEY": "vertex-ai", "GOOGLE_GENAI_USE_VERTEXAI": "vertex-ai"}
 _LOGINS = ("oauth_creds.json", "google_accounts.json")
+_CUT = re.compile(r'^\{"type":"\w+","timestamp":"', re.MULTILINE)
+"""The beginning of a line that it did not print to its end: it exits without waiting for a pipe that is full."""
 _EXIT_CODES = 256
 """It exits with the status of the provider's answer, of which this much does not fit into an exit code."""
 
@@ -126,6 +129,8 @@ class _Hearing:
         )
 
     def _result(self, last: dict[str, Any], ending: Ending, chatter: str) -> IterationResult | None:
+        if not last and ending.exit_code == 0 and _CUT.search(chatter):
+            return Continue(reason="it came to its end before all was printed, so what it used is not known")
         if not last:
             return None if ending.stopped_because else Failed(error=f"it ended without a result: {tail(chatter)}")
         if last.get("status") != "success":
