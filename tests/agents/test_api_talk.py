@@ -148,6 +148,16 @@ def test_the_usual_variable_says_where_the_provider_is(
     assert scene.stage.play(agent).said == "Done."
 
 
+@each_wire
+def test_what_is_no_character_breaks_nothing(scene: Scene, wire: str) -> None:
+    odd = Tool(tool="write", arguments={"path": "a", "content": "\ud800"})
+    worked = scene.play([Turn(say="odd \ud800", calls=(odd,)), Turn(say="Done. \ud800")], wire)
+    assert worked.said == "Done. ?"
+    assert worked.actions[0].outcome
+    assert worked.actions[0].outcome.startswith("refused: ")
+    assert not (scene.stage.root / "a").exists()
+
+
 def test_a_session_that_became_too_long_begins_anew(scene: Scene) -> None:
     first = scene.play([Turn(say="First.")], prompt="one")
     scene.server.extend(TALK, Failure(fail="too_long"), Turn(say="Third."))

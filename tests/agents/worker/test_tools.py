@@ -112,6 +112,11 @@ def test_nobody_answers_a_program_that_asks(place: Place) -> None:
     assert do(place, "bash", command="read line; echo $?; cat").text == "exit 0\n1\n"
 
 
+def test_what_no_program_can_be_given_is_refused(place: Place) -> None:
+    for command in ("echo a\0b", "echo \ud800"):
+        assert do(place, "bash", command=command).outcome.startswith("failed: ")
+
+
 def test_endless_output_is_cut_and_does_not_grow(place: Place) -> None:
     done = do(place, "bash", command="echo begin; yes | head -c 20000000; echo end")
     assert done.outcome == "exit 0, output of 20000010 bytes cut"

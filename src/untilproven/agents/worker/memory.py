@@ -5,6 +5,7 @@ import os
 import re
 import uuid
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_ai.messages import (
@@ -16,6 +17,9 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError
+
+from untilproven.core.text import text
 
 _INTERRUPTED = "it was interrupted; what it has done is not known"
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -39,7 +43,7 @@ class Memory:
 
     def add(self, message: ModelMessage) -> None:
         """Kept at once: the program may be killed at any time."""
-        self.messages.append(message)
+        self.messages.append(_storable(message))
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._directory / f".{self.session}"
         with open(draft, "wb", opener=_private) as file:
@@ -57,6 +61,26 @@ class Memory:
 
     def _path(self, session: str) -> Path:
         return self._directory / f"{session}.json"
+
+
+def _storable(message: ModelMessage) -> ModelMessage:
+    """A model can say what is no character, which can neither be kept nor be sent back: that becomes `?`."""
+    try:
+        ModelMessagesTypeAdapter.dump_json([message])
+    except PydanticSerializationError:
+        return ModelMessagesTypeAdapter.validate_python(_texts(ModelMessagesTypeAdapter.dump_python([message])))[0]
+    return message
+
+
+def _texts(value: Any) -> Any:
+    match value:
+        case str():
+            return text(value)
+        case list():
+            return [_texts(one) for one in value]
+        case dict():
+            return {_texts(name): _texts(one) for name, one in value.items()}
+    return value
 
 
 def _private(path: str, flags: int) -> int:

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from untilproven.core.text import text
+
 Ended = Literal["done", "turns", "length", "refused", "limit", "unable", "too_long", "error"]
 
 _PULSE = 5.0
@@ -59,5 +61,6 @@ class Report:
 
     def _line(self, line: str, /, **told: Any) -> None:
         self._last = time.monotonic()
-        sys.stdout.buffer.write(msgspec.json.encode({"type": line, **told}) + b"\n")
+        plain = {name: text(value) if isinstance(value, str) else value for name, value in told.items()}
+        sys.stdout.buffer.write(msgspec.json.encode({"type": line, **plain}) + b"\n")
         sys.stdout.buffer.flush()
