@@ -15,6 +15,7 @@ from eval.mutations.catalogue import ANY, DELETED, LANGUAGES, RENAMED, Language,
 from eval.mutations.code import Code, Edits, applied, is_sound
 from eval.mutations.files import CREATED, FILES
 from untilproven.guard.change import Change
+from untilproven.guard.judging import is_fixture
 from untilproven.guard.reading import Unreadable, as_text
 
 _ROUNDS = 4
@@ -88,6 +89,7 @@ class Scene:
             paths = list(filter(language.is_source_file, self._tree))
         else:
             paths = [path for path in self._tree if language.grammar_of(path) and language.is_test_file(path)]
+            paths = [path for path in paths if not is_fixture(path)]
         self._random.shuffle(paths)
         if self._random.random() < 0.5:
             paths.sort(key=lambda path: path not in self._changed)

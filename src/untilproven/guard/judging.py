@@ -46,7 +46,7 @@ def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "
     """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
     if task:
         signals = (_with(signal, how) if (how := asked(task, signal)) else signal for signal in signals)
-    signals = [_with(signal, _FIXTURE) if _is_fixture(signal.path) else signal for signal in signals]
+    signals = [_with(signal, _FIXTURE) if is_fixture(signal.path) else signal for signal in signals]
     found: dict[str, Finding] = {}
     for pattern in patterns():
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
@@ -116,7 +116,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _is_fixture(path: str) -> bool:
+def is_fixture(path: str) -> bool:
     """Code that tests use as data: what looks like a test there is run by none, or on purpose in another way."""
     return bool(_FIXTURES.search(path)) and grammar_of(path) is not None
 

@@ -26,6 +26,7 @@ from untilproven.workspace.notes import told
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import building, plan
 from untilproven.workspace.overlay.checking import CheckingRoom
+from untilproven.workspace.overlay.groups import has_other_groups
 from untilproven.workspace.overlay.known import Known
 from untilproven.workspace.overlay.place import Place, make_layer, make_private, make_temporary
 from untilproven.workspace.overlay.quota import Quota
@@ -52,6 +53,11 @@ _RENAMING = (
     " `git mv`, os.rename and fs.renameSync of a whole directory fail. Move its files, or copy it and delete it."
 )
 
+_OTHER_GROUP = (
+    "A file that belongs to another group cannot be opened for writing here (EOVERFLOW, `Value too large`): write the new"
+    " version to another file, and rename that over the old one."
+)
+
 
 class OverlayWorkspace:
     """`--sandbox overlay`: the tree stays as it is until an iteration is kept.
@@ -61,7 +67,6 @@ class OverlayWorkspace:
 
     kind = "overlay"
     can_discard = True
-    advice = (_RENAMING,) if os.getuid() else ()
 
     def __init__(
         self,
@@ -94,6 +99,12 @@ class OverlayWorkspace:
         self.quota = Quota()
         self.step: Callable[[], None] = lambda: None
         """Called before each step of a merge."""
+
+    @cached_property
+    def advice(self) -> tuple[str, ...]:
+        if not os.getuid():
+            return ()
+        return (_RENAMING, _OTHER_GROUP) if has_other_groups(self._project.root) else (_RENAMING,)
 
     @cached_property
     def _snapshots(self) -> "Snapshots":
