@@ -1,4 +1,4 @@
-"""Files of another group: in a user namespace there is no such group, and the kernel copies none of them into a layer."""
+"""Files of another group: a user namespace has no such group, and the kernel copies none of them into a layer."""
 
 import os
 from pathlib import Path

@@ -54,8 +54,8 @@ _RENAMING = (
 )
 
 _OTHER_GROUP = (
-    "A file that belongs to another group cannot be opened for writing here (EOVERFLOW, `Value too large`): write the new"
-    " version to another file, and rename that over the old one."
+    "A file that belongs to another group cannot be opened for writing here (EOVERFLOW, `Value too large`): write the"
+    " new version to another file, and rename that over the old one."
 )
 
 
