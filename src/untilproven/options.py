@@ -38,6 +38,7 @@ class Options(Limits, total=False):
     until: str | Sequence[str]
     agent: str
     agent_cmd: str
+    agent_home: Literal["clean", "user"]
     model: str
     promise: str
     trust_promise: bool

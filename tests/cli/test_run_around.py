@@ -7,6 +7,8 @@ import pytest
 
 from process.scenes import wait_for
 from runtime.loops import Place, ended
+from untilproven.cli.run import KEYS
+from untilproven.model.settings import OPTIONS
 
 MAKE = "--until=test -s made"
 SAY = "echo '<promise>DONE</promise>'"
@@ -92,8 +94,8 @@ def test_json_is_one_event_a_line_and_the_last_says_how_it_ended(place: Place) -
             {"write": "made", "content": "x"},
         ]
     )
-    place.write("ralph.toml", 'agent_home = "user"\n')
-    done = place.run("make it", agent, MAKE, "--json", env={"RALPH_TRUST": "1"})
+    place.write("ralph.toml", 'notify = "true"\n')
+    done = place.run("make it", agent, MAKE, "--json")
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     for line in lines:
@@ -197,9 +199,5 @@ def test_a_projects_file_that_is_trusted_works(place: Place) -> None:
     assert place.run("make it").returncode == 2
 
 
-def test_a_setting_that_this_version_does_not_act_on_is_named(place: Place) -> None:
-    place.write("ralph.toml", 'agent_home = "user"\nnetwork = "shared"\n')
-    done = place.run("make it", place.script("echo x > made"), MAKE, env={"RALPH_TRUST": "1"})
-    assert done.returncode == 0
-    assert "this version does not act on agent_home" in done.stderr
-    assert "network" not in done.stderr
+def test_every_setting_that_is_not_of_a_section_is_obeyed() -> None:
+    assert {option.key for option in OPTIONS if not option.section} == set(KEYS)

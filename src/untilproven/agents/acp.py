@@ -7,6 +7,7 @@ from pathlib import Path
 
 from untilproven.agents.acp_talk import Talk
 from untilproven.agents.adapter import Adapter, Asked, Call, Identity, Login
+from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.known import KnownAgent
 from untilproven.agents.listening import Telling
@@ -81,6 +82,10 @@ class _Acp:
     @property
     def logins(self) -> tuple[Login, ...]:
         return self._kin.logins if self._kin else ()
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        return self._kin.settings if self._kin else ()
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         if self._kin:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
+from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.contract import Turn, UsageLimit
@@ -21,6 +22,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Whether chance is to be kept out, as far as the agent lets anybody do that."""
     arguments: tuple[str, ...] = ()
     """Appended to its command line as they are."""
+    users_settings: bool = False
+    """Whether it works with the user's own settings, hooks, plugins and servers."""
     passed: tuple[str, ...] = ()
     """Names of variables that the user lets everything in the room see."""
 
@@ -106,6 +109,10 @@ class Adapter(Protocol):
     @property
     def takes_seed(self) -> bool:
         """Whether temperature and seed can be set; the model can always be named."""
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        """What of the user's comes along with `--agent-home user`."""
 
     @property
     def litter(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
@@ -46,6 +47,10 @@ class Aider:
     takes_seed = False
     litter: tuple[str, ...] = (".aider.tags.cache.v4/cache.db",)
     logins: tuple[Login, ...] = ()
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        return (Kept(Path.home() / ".aider.conf.yml", _CONFIG),)
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:  # noqa: ARG002  it has none
         for name in _KEYS:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
@@ -46,6 +47,7 @@ class Api:
     program = sys.executable
     takes_seed = True
     litter: tuple[str, ...] = ()
+    settings: tuple[Kept, ...] = ()
     logins: tuple[Login, ...] = ()
 
     def __init__(self, model: str = "") -> None:

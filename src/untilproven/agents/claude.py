@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from untilproven.agents import totals
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.reporting import Trouble, count, moment, money, tail, trouble
@@ -37,9 +38,14 @@ class Claude:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        named = os.environ.get("CLAUDE_CONFIG_DIR", "")
-        users = Path(named) if named.startswith("/") else Path.home() / ".claude"
-        return (Login(users / ".credentials.json", ".credentials.json"),)
+        return (Login(_users() / ".credentials.json", ".credentials.json"),)
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        users = _users()
+        beside = users / ".claude.json" if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home() / ".claude.json"
+        names = ("CLAUDE.md", "settings.json", "skills", "commands", "agents", "plugins", "hooks", "output-styles")
+        return (*of(users, names), Kept(beside, ".claude.json"))
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         for name, cloud in _CLOUDS.items():
@@ -57,7 +63,7 @@ class Claude:
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
-        argv += ["--strict-mcp-config"]
+        argv += [] if asked.users_settings else ["--strict-mcp-config"]
         if turn.session:
             argv += ["--resume", turn.session]
         if asked.model:
@@ -77,6 +83,11 @@ class Claude:
 
     def hearing(self, telling: Telling, before: Usage, home: Home) -> "_Hearing":  # noqa: ARG002  it prints all
         return _Hearing(telling, before)
+
+
+def _users() -> Path:
+    named = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    return Path(named) if named.startswith("/") else Path.home() / ".claude"
 
 
 class _Hearing(StreamJson):

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from untilproven.agents import acting, totals
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
@@ -40,9 +41,11 @@ class Codex:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        named = os.environ.get("CODEX_HOME", "")
-        users = Path(named) if named.startswith("/") else Path.home() / ".codex"
-        return (Login(users / "auth.json", "auth.json"),)
+        return (Login(_users() / "auth.json", "auth.json"),)
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        return of(_users(), ("config.toml", "AGENTS.md", "prompts", "skills", "rules", "hooks.json"))
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         for name in ("CODEX_API_KEY", "OPENAI_API_KEY"):
@@ -67,6 +70,11 @@ class Codex:
 
     def hearing(self, telling: Telling, before: Usage, home: Home) -> "_Hearing":
         return _Hearing(telling, before, home)
+
+
+def _users() -> Path:
+    named = os.environ.get("CODEX_HOME", "")
+    return Path(named) if named.startswith("/") else Path.home() / ".codex"
 
 
 class _Hearing:

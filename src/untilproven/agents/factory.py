@@ -75,7 +75,13 @@ def _agent(name: str, plan: Plan, root: Path) -> Agent:
 def _asked(plan: Plan) -> "Asked":
     from untilproven.agents.adapter import Asked  # noqa: PLC0415  the same
 
-    return Asked(model=plan.model or "", seeded=plan.mode == "seeded", arguments=plan.agent_arguments, passed=plan.env)
+    return Asked(
+        model=plan.model or "",
+        seeded=plan.mode == "seeded",
+        arguments=plan.agent_arguments,
+        users_settings=plan.agent_home == "user",
+        passed=plan.env,
+    )
 
 
 def adapter_of(name: str, model: str = "") -> "Adapter":

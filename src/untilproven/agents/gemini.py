@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from untilproven.agents import acting
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
@@ -42,6 +43,14 @@ class Gemini:
     @property
     def logins(self) -> tuple[Login, ...]:
         return tuple(Login(Path.home() / ".gemini" / name, f".gemini/{name}") for name in _LOGINS)
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        return of(
+            Path.home() / ".gemini",
+            ("settings.json", "GEMINI.md", "extensions", "commands", "skills", "policies"),
+            ".gemini/",
+        )
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         for name in _KEYS:

@@ -8,6 +8,7 @@ import msgspec
 
 from untilproven.agents import outcome, statement
 from untilproven.agents.adapter import Adapter, Asked, Call, Conclusion, Hearing, Overhearing
+from untilproven.agents.bringing import brought
 from untilproven.agents.command import forget_result, tell
 from untilproven.agents.home import Home, forget
 from untilproven.agents.listening import Printed, Telling
@@ -51,7 +52,7 @@ class KnownAgent:
     def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
         adapter, home = self._adapter, Home(self._root, turn.loop_id, self.name)
         home.make()
-        for name, content in adapter.files(home.path).items():
+        for name, content in self._settings(home).items():
             home.write(name, content)
         forget_result(turn.result_here)
         telling = Telling(emit, turn.iteration)
@@ -87,6 +88,11 @@ class KnownAgent:
             session=came.session,
             unable=came.unable,
         )
+
+    def _settings(self, home: Home) -> dict[str, bytes]:
+        """Ours; and the user's in place of them, where they are asked for."""
+        ours = self._adapter.files(home.path)
+        return {**ours, **dict(brought(self._adapter.settings))} if self._asked.users_settings else ours
 
     def _run(self, call: Call, turn: Turn, room: AgentRoom, heard: "_Heard", lent: Lent) -> Ending:
         if not (program := program_of(self._adapter, self._root)):

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from untilproven.agents import acting
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.reporting import Trouble, count, money, session, tail, trouble
@@ -54,6 +55,12 @@ class Opencode:
         data = os.environ.get("XDG_DATA_HOME", "")
         users = Path(data) if data.startswith("/") else Path.home() / ".local/share"
         return (Login(users / "opencode/auth.json", "data/opencode/auth.json"),)
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        named = os.environ.get("XDG_CONFIG_HOME", "")
+        users = Path(named) if named.startswith("/") else Path.home() / ".config"
+        return (Kept(users / "opencode", "config/opencode"),)
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         if logins:

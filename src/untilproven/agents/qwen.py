@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from untilproven.agents import totals
 from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
@@ -33,6 +34,10 @@ class Qwen:
     @property
     def logins(self) -> tuple[Login, ...]:
         return (Login(Path.home() / ".qwen/oauth_creds.json", "oauth_creds.json"),)
+
+    @property
+    def settings(self) -> tuple[Kept, ...]:
+        return of(Path.home() / ".qwen", ("settings.json", "QWEN.md", "extensions", "commands", "skills", "agents"))
 
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         if environ.get("OPENAI_API_KEY"):

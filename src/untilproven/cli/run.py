@@ -6,20 +6,20 @@ import click
 
 from untilproven.cli import flags, here, output
 from untilproven.config import layers
-from untilproven.config.settings import Layer, Settings
+from untilproven.config.settings import Settings
 from untilproven.errors import Damaged, Foreign, UsageError
 from untilproven.model.settings import BY_KEY
 from untilproven.store import files
 from untilproven.store.layout import Project
 
 KEYS = (
-    *("until", "agent", "agent_cmd", "model", "promise", "trust_promise", "require_proof", "auto_test"),
+    *("until", "agent", "agent_cmd", "agent_home", "model", "promise", "trust_promise", "require_proof", "auto_test"),
     *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
     *("allow_unknown_cost", "check_timeout", "context", "mode", "checkpoint_interval"),
     *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
     *("commit", "new_branch", "on_gate", "interactive", "notify", "reinforcement", "measure", "metric", "sensitive"),
 )
-"""What `run` obeys; a setting of a later version is not offered before it does something."""
+"""What `run` obeys."""
 
 PROMPT_FILE = "PROMPT.md"
 _PROMPT_LIMIT = 64 * files.MIB
@@ -134,13 +134,3 @@ def _warn(settings: Settings) -> None:
     if settings.withheld:
         names = ", ".join(setting.key for setting in settings.withheld)
         output.warn(f"this project's settings are not trusted, so these are not used: {names}; see `ralph trust`")
-    unused = [
-        setting.key
-        for key, setting in settings.found.items()
-        if key not in KEYS
-        and not BY_KEY[key].section
-        and setting.origin.layer is not Layer.DEFAULT
-        and setting.value != BY_KEY[key].default
-    ]
-    if unused:
-        output.warn(f"this version does not act on {', '.join(unused)}")

@@ -23,6 +23,8 @@ class Plan(Record, frozen=True, kw_only=True):
     agent: str
     agent_cmd: str | UnsetType = UNSET
     agent_arguments: tuple[str, ...] = ()
+    agent_home: Literal["clean", "user"] = "clean"
+    """Whether a known agent works with the user's own settings, hooks, plugins and servers."""
     billed: str | UnsetType = UNSET
     """Who will be billed for a known agent, as it was found at the start."""
     model: str | UnsetType = UNSET

@@ -50,6 +50,7 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         agent=agent,
         agent_cmd=command or UNSET,
         agent_arguments=arguments,
+        agent_home=settings.agent_home,
         billed=billed or UNSET,
         model=settings.model or UNSET,
         task_hash=hash_of(task),

@@ -12,6 +12,7 @@ from untilproven.watch.console import words
 from untilproven.watch.console.lines import Line, Piece, first_line, line, one_line
 
 _LABEL = 11
+_YOURS = "with your own settings, hooks and servers"
 _ROOMS = {
     "overlay": ("overlay: your files change only when an iteration is kept", 0),
     "none": ("none: the agent runs as you, on your files", RED),
@@ -68,6 +69,7 @@ def _agent(plan: Plan) -> list[Line]:
     return [
         _labelled("agent", one_line(plan.agent) + model + (f": {one_line(program)}" if program else "")),
         _labelled("", Piece(_billed(plan), DIM)),
+        *(_labelled("", Piece(_YOURS, YELLOW)) for _ in range(plan.agent_home == "user")),
     ]
 
 
