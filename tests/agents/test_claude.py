@@ -114,11 +114,18 @@ def test_what_used_up_its_money_is_counted_though_it_leaves_it_out() -> None:
     assert (again.usage.total_tokens, again.usage.cost_usd) == (1000, 0.0015)
 
 
+@pytest.mark.parametrize("told", [{"api_error_status": 529}, {"terminal_reason": "api_error"}])
+def test_a_provider_that_is_out_of_order_is_waited_for(told: Line) -> None:
+    came = listen("claude", turn(is_error=True, result="API Error", **told), WRONG).came
+    assert came.usage_limit == UsageLimit()
+    assert not came.unable
+
+
 def test_a_limit_that_was_lifted_is_none() -> None:
     def event(status: str) -> Line:
         return {"type": "rate_limit_event", "rate_limit_info": {"status": status, "resetsAt": 1900000000}}
 
-    failed = turn(is_error=True, result="API Error: overloaded", api_error_status=529)
+    failed = turn(is_error=True, result="API Error: no such model", api_error_status=404)
     assert listen("claude", [event("rejected"), *failed], WRONG).came.usage_limit == UsageLimit(RESET)
     assert listen("claude", [event("rejected"), event("allowed"), *failed], WRONG).came.usage_limit is None
 

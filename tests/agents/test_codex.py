@@ -116,7 +116,13 @@ def test_a_day_that_is_over_is_not_tomorrow() -> None:
 def test_retries_that_are_spent_on_a_rate_limit_are_one() -> None:
     words = "exceeded retry limit, last status: 429 Too Many Requests"
     assert listen("codex", failing(words), WRONG).came.usage_limit == UsageLimit(None)
-    assert listen("codex", failing(words.replace("429", "503")), WRONG).came.usage_limit is None
+    assert listen("codex", failing(words.replace("429", "503")), WRONG).came.usage_limit == UsageLimit(None)
+    assert listen("codex", failing(words.replace("429", "404")), WRONG).came.usage_limit is None
+
+
+def test_a_provider_that_does_not_answer_is_waited_for() -> None:
+    words = "stream disconnected before completion: error sending request for url (http://model/v1/responses)"
+    assert listen("codex", failing(words), WRONG).came.usage_limit == UsageLimit(None)
 
 
 @pytest.mark.parametrize("case", ["rate_limit", "cut"])

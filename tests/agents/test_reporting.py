@@ -50,8 +50,10 @@ def test_a_status_says_what_is_wrong() -> None:
     assert trouble(403, "").unable == "the provider does not let it in (403): it said nothing"
     assert trouble(429, "").limit == UsageLimit(None)
     assert trouble(402, "").limit == UsageLimit(None)
-    for status in (None, 200, 400, 500, 529, "429", [429], {"a": 1}):
-        assert trouble(status, "429") == ("", None)
+    for status in (500, 502, 503, 504, 529):
+        assert trouble(status, "").limit == UsageLimit(None)
+    for other in (None, 200, 400, 501, "429", [429], {"a": 1}):
+        assert trouble(other, "429") == ("", None)
 
 
 def test_a_name_is_a_short_word_that_can_be_shown() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,17 @@ def test_a_loop_that_waits_for_a_provider_can_be_left(place: Place, number: sign
     state = place.read()
     assert (state["status"], state["pause_reason"], state["iteration"]) == ("paused", "usage_limit", 0)
     assert state["resume_at"]
+
+
+def test_a_provider_that_does_not_say_how_long_is_tried_again_in_a_minute(place: Place) -> None:
+    agent = place.cassette([{"usage_limit": "later"}], then="repeat-last")
+    with place.running("make it", agent, MAKE) as process:
+        wait_for(lambda: place.status() == "paused", "the loop waits")
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 130
+    (paused,) = [event for event in place.events("status.changed") if event["to"] == "paused"]
+    waits = datetime.fromisoformat(paused["resume_at"]) - datetime.fromisoformat(paused["ts"])
+    assert timedelta(seconds=50) < waits <= timedelta(seconds=60)
 
 
 def test_a_loop_that_waits_for_a_provider_can_be_aborted(place: Place) -> None:

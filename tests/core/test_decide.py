@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from untilproven.core import projection
 from untilproven.core.beginning import new_state
 from untilproven.core.course import Course, fold
-from untilproven.core.decide import Wish, decide
+from untilproven.core.decide import LIMITED, Wish, decide
 from untilproven.model import commands, events, wire
 from untilproven.model.commands import Move
 from untilproven.model.fields import PauseReason
@@ -274,6 +274,17 @@ def test_a_usage_limit_sleeps_until_it_has_passed_and_tries_the_same_iteration_a
     assert command(play.next(Wish(do="pause")), commands.Leave).exit_code == 8
     play.happens(events.StatusChanged(to=Status.RUNNING))
     assert command(play.next(), commands.RunAgent).iteration == 1
+
+
+def test_a_limit_of_which_nobody_says_how_long_it_lasts_is_waited_for_too_until_a_human_is_asked() -> None:
+    play = Play(iterations=20).ready()
+    for _ in range(LIMITED - 1):
+        play.iterated(usage_limit=True)
+        pause = command(play.next(), commands.Pause)
+        assert (pause.reason, pause.again) == (PauseReason.USAGE_LIMIT, True)
+        play.happens(events.StatusChanged(to=Status.PAUSED), events.StatusChanged(to=Status.RUNNING))
+    play.iterated(usage_limit=True)
+    assert not command(play.next(), commands.Pause).again
 
 
 def test_an_agent_that_cannot_be_started_ends_the_loop_at_once() -> None:

@@ -286,7 +286,7 @@ def test_a_pause_says_why_until_when_and_what_to_type(begun: Stage, page: Page) 
     at = MOMENT + timedelta(hours=1)
     begun.move(Status.PAUSED, pause_reason=PauseReason.USAGE_LIMIT, resume_at=at)
     assert page.lines[-3:] == [
-        "paused: the provider's usage limit is reached",
+        "paused: the provider does not let the agent go on",
         f"  it can go on at {at.astimezone():%Y-%m-%d %H:%M}",
         f"  to go on: ralph resume {LOOP}",
     ]

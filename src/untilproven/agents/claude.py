@@ -132,7 +132,10 @@ class _Hearing(StreamJson):
         words = self.words if last or self.session else chatter  # once it works, others speak beside it
         if _LOGGED_OUT.search(words):
             return Trouble(unable=f"nobody is logged in: {tail(words)}")
-        return trouble(last.get("api_error_status"), words, _named(words))
+        status = last.get("api_error_status")
+        if status is None and last.get("terminal_reason") == "api_error":
+            return Trouble(limit=UsageLimit())  # nobody answered
+        return trouble(status, words, _named(words))
 
     def _used(self) -> tuple[Usage, Usage]:
         """Of this run, and of the session. `usage` is the run's; the cost is the session's in newer versions, which

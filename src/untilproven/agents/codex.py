@@ -26,6 +26,9 @@ _SETTINGS = b"check_for_update_on_startup = false\n[analytics]\nenabled = false\
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
 _LIMIT = re.compile(r"hit your usage limit|Quota exceeded|usage limit (?:has been )?reached", re.IGNORECASE)
 _AGAIN = re.compile(r"try again at (?:(\w{3}) (\d{1,2})\w*, (\d{4}) )?(\d{1,2}):(\d{2}) ([AP]M)", re.IGNORECASE)
+_NOBODY_ANSWERS = re.compile(
+    r"error sending request|connection (?:refused|reset|closed)|request timed out|idle timeout waiting", re.IGNORECASE
+)
 _LOGGED_OUT = re.compile(r"not (?:signed|logged) in|log in again|refresh token|run `?codex login", re.IGNORECASE)
 _MODEL = re.compile(rb'"type":"turn_context".{0,2000}?"model":"([^"]{1,100})"', re.DOTALL)
 _NOON = 12
@@ -156,6 +159,8 @@ class _Hearing:
         if self._failure and _LIMIT.search(words):
             return Trouble(limit=UsageLimit(_when(words)))
         status = _STATUS.search(words)
+        if self._failure and not status and _NOBODY_ANSWERS.search(words):
+            return Trouble(limit=UsageLimit())
         if not status and _LOGGED_OUT.search(words):
             return Trouble(unable=f"nobody is logged in: {tail(words)}")
         return trouble(int(status[1]) if status else None, words)

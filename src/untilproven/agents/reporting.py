@@ -11,6 +11,8 @@ from untilproven.model.iteration import Usage
 
 _NOT_LOGGED_IN = frozenset({401, 403})
 _USED_UP = frozenset({402, 429})
+_OUT_OF_ORDER = frozenset({500, 502, 503, 504, 529})
+"""It passes, as a limit does: nothing is wrong with the agent, and whoever sleeps need not be asked."""
 _SHOWN = 300
 _MOST_TOKENS = 10**12
 _MOST_MONEY = 1e9
@@ -31,7 +33,7 @@ def trouble(status: Any, words: str, resume_at: datetime | None = None) -> Troub
         return Trouble()
     if status in _NOT_LOGGED_IN:
         return Trouble(unable=f"the provider does not let it in ({status}): {tail(words)}")
-    if status in _USED_UP:
+    if status in _USED_UP or status in _OUT_OF_ORDER:
         return Trouble(limit=UsageLimit(resume_at))
     return Trouble()
 

@@ -26,8 +26,9 @@ from untilproven.model.status import TERMINAL, Status
 FAILURES = 3
 """How many times in a row an agent may fail before it is called failing."""
 
-LIMITED = 5
-"""How many times in a row a usage limit may come back before a human is asked."""
+LIMITED = 8
+"""How many times in a row a provider may not let an agent go on before a human is asked: about two hours, where it
+does not say how long."""
 
 INSISTED = 2
 """How many times in a row work may need what was to stay as it was before a human is asked: the agent is told once."""
@@ -262,11 +263,12 @@ def _left_open(state: LoopState, course: Course, last: Lap, observed: events.Ite
     if how is Ending.BLOCKED and isinstance(observed.result, Blocked):
         return Move(commands.Pause(reason=PauseReason.BLOCKED, words=observed.result.blocker))
     if how is Ending.USAGE_LIMIT:
-        words = "the provider's usage limit is reached"
+        words = "the provider does not let the agent go on"
         if course.limited >= LIMITED:  # whoever tells us when to go on is wrong about it
             words = f"{words}, {course.limited} times in a row"
             return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words))
-        return Move(commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=observed.resume_at))
+        again = commands.Pause(reason=PauseReason.USAGE_LIMIT, words=words, resume_at=observed.resume_at, again=True)
+        return Move(again)
     return None
 
 

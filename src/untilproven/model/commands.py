@@ -63,6 +63,8 @@ class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
     reason: PauseReason
     words: str
     resume_at: Timestamp | UnsetType = UNSET
+    again: bool = False
+    """Whether it goes on by itself, also if nobody said when."""
 
 
 class SleepUntil(_Command, frozen=True, kw_only=True, tag="sleep_until"):

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from untilproven.core.estimate import Point
 
 _NAP = 0.5
-_LIMIT_SECONDS = 30.0
-"""How long a usage limit is waited for at least when it comes back at once; then twice as long each time."""
+_LIMIT_SECONDS = 60.0
+"""How long a provider is waited for that does not say how long, or that was wrong about it; then twice as long each
+time."""
 _PATIENCE = 0.1
 """Seconds for which state.json may stand while iterations go by faster."""
 
@@ -309,10 +310,10 @@ class Driver:
     def _pause(self, command: commands.Pause, happened: tuple[events.Event, ...]) -> None:
         self._happened(happened)
         resume_at = command.resume_at
-        if resume_at and self.course.limited > 1:
-            # It did not help to wait until then, so we wait longer each time.
-            wait = timedelta(seconds=_LIMIT_SECONDS * 2 ** (self.course.limited - 2))
-            resume_at = max(resume_at, clock.now() + wait)
+        if command.again and (not resume_at or self.course.limited > 1):
+            # Nobody said how long, or it did not help to wait that long: we wait longer each time.
+            wait = timedelta(seconds=_LIMIT_SECONDS * 2 ** max(self.course.limited - 1, 0))
+            resume_at = max(resume_at or clock.now(), clock.now() + wait)
         self.writer.transition_status(
             Status.PAUSED, reason=command.words, pause_reason=command.reason, resume_at=resume_at
         )

@@ -17,7 +17,7 @@ from untilproven.watch.console.lines import Line, Piece, line, one_line
 _WHY = {
     PauseReason.USER: "you asked for it",
     PauseReason.GATE: "it waits for a decision",
-    PauseReason.USAGE_LIMIT: "the provider's usage limit is reached",
+    PauseReason.USAGE_LIMIT: "the provider does not let the agent go on",
     PauseReason.BROKEN_CHECK: "a check cannot be run",
     PauseReason.BLOCKED: "it cannot go on without you",
 }
