@@ -178,10 +178,9 @@ def test_nobody_at_the_address(scene: Scene) -> None:
     assert not worked.unable
 
 
-def test_a_service_that_stays_broken_is_given_up(scene: Scene) -> None:
+def test_a_service_that_stays_broken_is_given_up_and_waited_for(scene: Scene) -> None:
     worked = scene.play([Failure(fail="broken")] * 4)
-    assert isinstance(worked.result, Failed)
-    assert worked.result.error == "The server had an error while processing your request."
+    assert worked.usage_limit == UsageLimit()
     assert scene.server.left(TALK) == []
 
 

@@ -91,7 +91,8 @@ def test_a_key_that_is_refused_will_not_do_the_next_time_either() -> None:
 def test_a_limit_that_it_reports_is_one() -> None:
     assert listen("opencode", [error(429)], WRONG).came.usage_limit == UsageLimit(None)
     assert listen("opencode", [error(402)], WRONG).came.usage_limit == UsageLimit(None)
-    assert listen("opencode", [error(500)], WRONG).came.usage_limit is None
+    assert listen("opencode", [error(500)], WRONG).came.usage_limit == UsageLimit(None)
+    assert listen("opencode", [error(404)], WRONG).came.usage_limit is None
 
 
 def test_an_error_that_it_worked_on_after_is_none() -> None:

@@ -133,7 +133,7 @@ class _Hearing(StreamJson):
         if _LOGGED_OUT.search(words):
             return Trouble(unable=f"nobody is logged in: {tail(words)}")
         status = last.get("api_error_status")
-        if status is None and last.get("terminal_reason") == "api_error":
+        if status is None and last.get("terminal_reason") == "api_error" and last.get("stop_reason") != "refusal":
             return Trouble(limit=UsageLimit())  # nobody answered
         return trouble(status, words, _named(words))
 
