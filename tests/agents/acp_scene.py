@@ -19,6 +19,13 @@ PROGRAM = Path(__file__).with_name("acp_agent.py")
 DONE = Continue(reason="it came to its end")
 
 
+OPTIONS = [
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "once", "name": "Once", "kind": "allow_once"},
+]
+
+
 class Scene:
     """A scripted agent on a stage."""
 

@@ -1,10 +1,13 @@
 """An adapter that listens to lines of its agent, recorded or made up."""
 
 import json
+import math
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from real_agents.recorded import DATA, Recorded, load
 from untilproven.agents.adapter import Asked, Call, Conclusion
@@ -34,6 +37,19 @@ class Heard(NamedTuple):
         return [
             (event.data["kind"], event.data["target"]) for event in self.events if event.kind == "action" and event.data
         ]
+
+
+def assert_sound(heard: Heard) -> None:
+    """Whatever it was told, what came of it can be kept, and be a word of a command line."""
+    came = heard.came
+    for usage in (came.usage, came.sums):
+        assert msgspec.json.decode(msgspec.json.encode(usage), type=Usage) == usage
+        assert all(math.isfinite(told) and told >= 0 for told in (usage.cost_usd or 0, usage.total_tokens or 0))
+    assert isinstance(came.said, str)
+    assert came.session == "" or came.session[0].isalnum()
+    for event in heard.events:
+        assert msgspec.json.decode(msgspec.json.encode(event), type=AgentEvent).kind == event.kind
+    assert msgspec.json.encode(came.result)
 
 
 def listen(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from agents.acp_scene import DONE, Json, Scene, call, later
+from agents.acp_scene import DONE, OPTIONS, Json, Scene, call, later
 from agents.stage import Stage
 from untilproven.agents.factory import agent_of
 from untilproven.contract import UsageLimit
@@ -15,11 +15,6 @@ from untilproven.model.iteration import Continue, Failed
 from untilproven.model.plan import Plan
 
 AUTH = {"code": -32000, "message": "Authentication required"}
-OPTIONS = [
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-    {"optionId": "always", "name": "Always", "kind": "allow_always"},
-    {"optionId": "once", "name": "Once", "kind": "allow_once"},
-]
 
 
 @pytest.fixture

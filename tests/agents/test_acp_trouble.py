@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.acp_scene import DONE, Json, Scene, call, cost, later
+from agents.acp_scene import DONE, OPTIONS, Json, Scene, call, cost, later
+from agents.hearing import Heard, assert_sound
 from agents.stage import Stage
 from process.scenes import alive, pids_in
 from untilproven.agents.acp_talk import Talk
 from untilproven.agents.listening import Telling
 from untilproven.contract import Turn
+from untilproven.model.events import AgentEvent
 from untilproven.model.iteration import Continue, Failed, Usage
 from untilproven.model.program import Ending, Grades, Limits, Stop
-
-OPTIONS = [
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-    {"optionId": "always", "name": "Always", "kind": "allow_always"},
-    {"optionId": "once", "name": "Once", "kind": "allow_once"},
-]
 
 
 @pytest.fixture
@@ -184,11 +180,12 @@ LINES: list[Json] = [
 def test_nothing_that_it_says_breaks_the_conversation(said: list[tuple[Json, int, Any]]) -> None:
     talk = Talk(Path("/p"))
     talk.begin(_turn(), "m")
-    talk.listen(Telling(lambda _event: None, 1), Usage())
+    events: list[AgentEvent] = []
+    talk.listen(Telling(events.append, 1), Usage())
     for line, place, other in said:
         talk.hear(_changed({"id": talk._number, **line}, place, other))
     for ending in (Ending(exit_code=0), Ending(signal=9), Ending(exit_code=1, stopped_because="wall")):
-        talk.conclude(ending, "")
+        assert_sound(Heard(talk.conclude(ending, ""), events))
 
 
 def _changed(line: Json, place: int, other: Any) -> Json:

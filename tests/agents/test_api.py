@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from pydantic_ai.models import KnownModelName
 
-from agents.hearing import Heard, Line, listen
+from agents.hearing import Heard, Line, assert_sound, listen
 from agents.stage import Stage
 from untilproven.agents import api, choosing
 from untilproven.agents.adapter import Asked
@@ -280,4 +280,4 @@ JUNK = st.recursive(
     )
 )
 def test_nothing_that_is_printed_can_break_it(mutations: list[tuple[Line, str, Any]]) -> None:
-    heard(*({**line, name: junk} if name != "type" else line for line, name, junk in mutations))
+    assert_sound(heard(*({**line, name: junk} if name != "type" else line for line, name, junk in mutations)))

@@ -36,6 +36,12 @@ class Call(NamedTuple):
     stdin: bytes | Speech = b""
 
 
+def chosen(turn: Turn, asked: Asked, session: str) -> list[str]:
+    """The session to go on with, by the option that names one, and the model."""
+    words = [session, turn.session] if turn.session else []
+    return [*words, *(["--model", asked.model] if asked.model else [])]
+
+
 class Login(NamedTuple):
     """A file in which the agent keeps who is logged in: the user's, and its name in the agent's own directory."""
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.agents import totals
-from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login, chosen
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
@@ -64,10 +64,7 @@ class Claude:
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
         argv += [] if asked.users_settings else ["--strict-mcp-config"]
-        if turn.session:
-            argv += ["--resume", turn.session]
-        if asked.model:
-            argv += ["--model", asked.model]
+        argv += chosen(turn, asked, "--resume")
         if turn.budget_usd is not None:
             argv += ["--max-budget-usd", f"{turn.budget_usd:.4f}"]
         env = {

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.agents import acting
-from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login, chosen
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
@@ -71,10 +71,7 @@ class Gemini:
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = ["--output-format", "stream-json", "--yolo"]
-        if turn.session:
-            argv += ["--resume", turn.session]
-        if asked.model:
-            argv += ["--model", asked.model]
+        argv += chosen(turn, asked, "--resume")
         env = {
             "GEMINI_CLI_HOME": str(home),
             "GEMINI_CLI_TRUST_WORKSPACE": "true",

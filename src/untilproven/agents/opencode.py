@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from untilproven.agents import acting
-from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login, chosen
 from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
@@ -77,10 +77,7 @@ class Opencode:
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = ["run", "--format", "json", "--auto", "--print-logs", "--log-level", "ERROR"]
-        if turn.session:
-            argv += ["--session", turn.session]
-        if asked.model:
-            argv += ["--model", asked.model]
+        argv += chosen(turn, asked, "--session")
         env = {
             "XDG_DATA_HOME": str(home / "data"),
             "XDG_STATE_HOME": str(home / "state"),

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.agents import totals
-from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
+from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login, chosen
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
@@ -58,10 +58,7 @@ class Qwen:
 
     def call(self, turn: Turn, asked: Asked, home: Path) -> Call:
         argv = ["--output-format", "stream-json", "--yolo"]
-        if turn.session:
-            argv += ["--resume", turn.session]
-        if asked.model:
-            argv += ["--model", asked.model]
+        argv += chosen(turn, asked, "--resume")
         env = {"QWEN_HOME": str(home), "QWEN_CODE_NO_RELAUNCH": "true", "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1"}
         return Call([*argv, *asked.arguments], env, turn.prompt.encode("utf-8", "replace"))
 
