@@ -99,13 +99,11 @@ def said(name: str, out: str) -> str:
 
 
 def shape(name: str, out: str) -> list[str]:
-    """The kinds of the events, without how often one came in a row."""
+    """The kinds of the events as each first came, and the last one: what runs side by side ends in any order."""
     if name == "aider":
         return []
     kinds: list[str] = []
     for event in recorded.events(out):
         inner = event.get("item") or event.get("part") or {}
-        kind = ".".join(str(part) for part in (event["type"], event.get("subtype"), inner.get("type")) if part)
-        if kinds[-1:] != [kind]:
-            kinds.append(kind)
-    return kinds
+        kinds.append(".".join(str(part) for part in (event["type"], event.get("subtype"), inner.get("type")) if part))
+    return [*dict.fromkeys(kinds), *kinds[-1:]]
