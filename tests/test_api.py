@@ -143,6 +143,19 @@ def test_a_duration_may_be_a_timedelta() -> None:
         assert (allowance.seconds, allowance.idle_seconds) == (5400.0, 2.0)
 
 
+def test_a_run_is_recorded_and_played_again(here: Project) -> None:
+    first = start("date +%N > done", mode="logged").run()
+    made = Path("done").read_text()
+    Path("done").unlink()
+    recording = here.state.loop(first.loop_id).path / "recording"
+    again = run("make the file done", until=CHECK, agent=f"replay:{recording}", sandbox="none", mode="strict")
+    assert (again.proven, Path("done").read_text()) == (True, made)
+    with pytest.raises(UsageError, match="seeded"):
+        start("true", mode="seeded")
+    with pytest.raises(ConfigError, match="mode"):
+        start("true", mode="lose")
+
+
 def test_a_limit_can_be_raised_and_the_work_goes_on() -> None:
     ended = start("test $RALPH_ITERATION -lt 3 || touch done", max_iterations=2).run()
     assert (ended.status, ended.exit_code, ended.iterations) == (Status.FAILED, 4, 2)

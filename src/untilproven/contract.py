@@ -214,6 +214,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own session to go on with; empty for a fresh one."""
     budget_usd: float | None = None
     """What the loop has left to spend, if that is limited and known."""
+    conceal: Callable[[Mapping[str, str]], None] = lambda _secrets: None
+    """Takes what nobody is to keep, by names that may stand in its place: the tokens of a login that is lent."""
 
 
 class UsageLimit(msgspec.Struct, frozen=True):

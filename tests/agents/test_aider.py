@@ -68,6 +68,33 @@ def test_retries_that_are_spent_are_a_usage_limit(home: Home) -> None:
     assert came.unable == ""
 
 
+DOWN = """litellm.InternalServerError: InternalServerError: OpenAIException - Connection
+error.
+The API provider's servers are down or overloaded.
+Retrying in 0.2 seconds...
+"""
+"""As version 0.86.2 said it of a port that nobody listens at."""
+
+
+@pytest.mark.parametrize("name", ["InternalServerError", "ServiceUnavailableError", "BadGatewayError", "Timeout"])
+def test_an_outage_of_its_provider_is_waited_for(home: Home, name: str) -> None:
+    home.write("log.jsonl", b"")
+    said = DOWN.replace("InternalServerError", name) * 8
+    came = listen("aider", [], FINE, chatter=said, home=home).came
+    assert (came.usage_limit, came.unable) == (UsageLimit(None), "")
+    home.write("log.jsonl", sent().encode())
+    assert listen("aider", [], FINE, chatter=said, home=home).came.usage_limit is None
+
+
+def test_the_error_that_ended_it_is_the_last(home: Home) -> None:
+    home.write("log.jsonl", b"")
+    for last, limit in (("BadRequestError", None), ("RateLimitError", UsageLimit(None))):
+        said = f"{DOWN}litellm.{last}: no\n"
+        assert listen("aider", [], FINE, chatter=said, home=home).came.usage_limit == limit
+    came = listen("aider", [], FINE, chatter=f"{DOWN}litellm.AuthenticationError: no\n", home=home).came
+    assert came.unable
+
+
 def test_a_prompt_that_is_too_long_is_a_failure(home: Home) -> None:
     came = run(home, "too_long").came
     assert isinstance(came.result, Failed)

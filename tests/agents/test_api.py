@@ -19,6 +19,7 @@ from untilproven.agents import api, choosing
 from untilproven.agents.adapter import Asked
 from untilproven.agents.factory import NAMES, adapter_of
 from untilproven.agents.known import KnownAgent
+from untilproven.contract import UsageLimit
 from untilproven.errors import NoAgent
 from untilproven.model.iteration import Continue, Failed, Usage
 from untilproven.model.program import Ending
@@ -213,6 +214,12 @@ def test_a_limit_says_when_it_ends() -> None:
         limit = heard(result("limit", 0, status=429, retry_after=odd), ending=WRONG).came.usage_limit
         assert limit
         assert limit.resume_at is None
+
+
+@pytest.mark.parametrize("status", [None, 500, 523])
+def test_an_outage_is_waited_for_whatever_its_status(status: int | None) -> None:
+    came = heard(result("outage", 0, status=status, message="Connection error."), ending=WRONG).came
+    assert (came.usage_limit, came.unable) == (UsageLimit(None), "")
 
 
 def test_who_is_not_let_in_is_unable() -> None:

@@ -5,6 +5,7 @@ import socket
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -168,18 +169,23 @@ def test_a_session_that_became_too_long_begins_anew(scene: Scene) -> None:
     assert scene.server.turns(TALK)[-1].prompt == "prompt 3"
 
 
-def test_nobody_at_the_address(scene: Scene) -> None:
+@each_wire
+def test_a_provider_that_does_not_answer_is_waited_for(scene: Scene, wire: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        worked = scene.stage.play(scene.agent(url=f"http://127.0.0.1:{taken.getsockname()[1]}"))
-    assert isinstance(worked.result, Failed)
-    assert worked.result.error.startswith("Connection error: [Errno 111]")
+        worked = scene.stage.play(scene.agent(wire, url=f"http://127.0.0.1:{taken.getsockname()[1]}"))
+    assert (worked.usage_limit, worked.unable) == (UsageLimit(), "")
+    assert worked.result == Continue(reason="the usage limit is reached")
     assert len(scene.outcomes) == 3
-    assert not worked.unable
+    assert scene.outcomes[0].startswith("there was no answer: it tries again (")
 
 
-def test_a_service_that_stays_broken_is_given_up_and_waited_for(scene: Scene) -> None:
-    worked = scene.play([Failure(fail="broken")] * 4)
+@pytest.mark.parametrize("how", ["broken", "overloaded"])
+@each_wire
+def test_a_service_that_stays_broken_is_given_up_and_waited_for(
+    scene: Scene, wire: str, how: Literal["broken", "overloaded"]
+) -> None:
+    worked = scene.play([Failure(fail=how)] * 4, wire)
     assert worked.usage_limit == UsageLimit()
     assert scene.server.left(TALK) == []
 

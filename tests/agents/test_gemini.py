@@ -63,6 +63,25 @@ def test_its_exit_code_says_what_the_provider_answered(case: str, refused: bool,
     assert came.usage_limit == limit
 
 
+def ended_by(message: str) -> list[Line]:
+    error = {"type": "unknown", "message": message}
+    return [turn()[0], {"type": "result", "status": "error", "error": error, "stats": {}}]
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (1, "[API Error: exception TypeError: fetch failed sending request]"),
+        (244, '[API Error: {"error":{"code":500,"message":"An internal error has occurred.","status":"INTERNAL"}}]'),
+        (247, "[API Error: The model is overloaded. Please try again later.]"),
+    ],
+)
+def test_an_outage_of_its_provider_is_waited_for(code: int, message: str) -> None:
+    """As version 0.61.0 reported a port that nobody listens at, a 500 and a 503."""
+    came = listen("gemini", ended_by(message), Ending(exit_code=code)).came
+    assert (came.usage_limit, came.unable) == (UsageLimit(None), "")
+
+
 def test_nobody_is_logged_in_by_its_exit_code() -> None:
     came = listen("gemini", [], Ending(exit_code=41), chatter="Please set an Auth method").came
     assert came.unable == "nobody is logged in: Please set an Auth method"
@@ -97,7 +116,7 @@ def test_a_second_beginning_changes_nothing() -> None:
 
 @pytest.mark.parametrize("code", [0, 1, 145, 173])
 def test_text_that_speaks_of_limits_means_nothing(code: int) -> None:
-    words = "429 quota exceeded, 401 UNAUTHENTICATED"
+    words = "[API Error: exception TypeError: fetch failed] 429 quota exceeded, 401 UNAUTHENTICATED"
     begin, *rest = turn()
     spoken = {"type": "message", "role": "assistant", "content": words}
     failed = {"type": "tool_result", "status": "error", "error": {"message": words}}

@@ -84,15 +84,43 @@ def test_one_that_is_limited_is_asked_again_when_its_time_has_come(stage: Stage)
     assert by(stage.play(both)) == "a"
 
 
-def test_one_whose_provider_named_no_time_is_asked_again_after_half_an_hour(stage: Stage) -> None:
+def test_one_whose_provider_named_no_time_is_asked_again_after_1_2_4_minutes(stage: Stage) -> None:
     clock = SetClock()
-    a, b = Player("a", limited(), FINE), Player("b", FINE, FINE)
+    a, b = Player("a", *[limited()] * 3, FINE, limited(), FINE), Player("b", *[FINE] * 8)
     both = InTurn([a, b], clock)
-    stage.play(both)
-    clock.move(minutes=29)
+    assert by(stage.play(both)) == "b"
+    for minutes in (1, 2):
+        clock.move(seconds=60 * minutes - 1)
+        assert (by(stage.play(both)), len(a.turns)) == ("b", minutes)
+        clock.move(seconds=1)
+        assert (by(stage.play(both)), len(a.turns)) == ("b", minutes + 1)
+    clock.move(minutes=4)
+    assert by(stage.play(both)) == "a"
     assert by(stage.play(both)) == "b"
     clock.move(minutes=1)
     assert by(stage.play(both)) == "a"
+
+
+def test_the_minute_begins_when_the_limit_is_met(stage: Stage) -> None:
+    clock = SetClock()
+
+    class Slow(Player):
+        def work(self, turn: Turn, room: AgentRoom, emit: Emit) -> Worked:
+            clock.move(minutes=3)
+            return super().work(turn, room, emit)
+
+    limit = stage.play(InTurn([Slow("a", limited()), Player("b", limited())], clock)).usage_limit
+    assert limit == UsageLimit(NOON + timedelta(minutes=4))
+
+
+def test_it_is_never_left_alone_for_much_longer_than_an_hour(stage: Stage) -> None:
+    clock = SetClock()
+    a, b = Player("a", *[limited()] * 20), Player("b", *[FINE] * 20)
+    both = InTurn([a, b], clock)
+    for asked in range(1, 12):
+        stage.play(both)
+        assert len(a.turns) == asked
+        clock.move(minutes=64)
 
 
 def test_where_all_are_limited_the_first_to_be_free_says_when_to_go_on(stage: Stage) -> None:
@@ -100,7 +128,7 @@ def test_where_all_are_limited_the_first_to_be_free_says_when_to_go_on(stage: St
     worked = stage.play(InTurn([a, b], SetClock()))
     assert worked.usage_limit == UsageLimit(NOON + timedelta(hours=1))
     c, d = Player("c", limited(LATER)), Player("d", limited())
-    assert stage.play(InTurn([c, d], SetClock())).usage_limit == UsageLimit(NOON + timedelta(minutes=30))
+    assert stage.play(InTurn([c, d], SetClock())).usage_limit == UsageLimit(NOON + timedelta(minutes=1))
 
 
 def test_where_all_are_still_limited_all_are_asked(stage: Stage) -> None:

@@ -220,6 +220,30 @@ def test_the_login_is_there_for_it_alone_while_it_runs_and_gone_afterwards(
     assert users.read_text() == LOGIN
 
 
+def test_the_login_is_not_lent_where_a_key_is_billed(
+    stage: Stage, actor: Actor, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = lend(own_home / ".claude/.credentials.json", LOGIN)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "the-users-own-key")
+    spoils = 'test -e "$CLAUDE_CONFIG_DIR/.credentials.json" && touch $seen/lent'
+    plays(actor, "claude", also=spoils)
+    assert isinstance(stage.play(known("claude", stage)).result, Continue)
+    assert not (actor.seen / "lent").exists()
+    stage.play(known("claude", stage, Asked(users_settings=True)))
+    assert (actor.seen / "lent").exists(), "the user's own settings may choose the login"
+    assert users.read_text() == LOGIN
+
+
+def test_logins_that_go_before_a_key_are_lent_all_the_same(
+    stage: Stage, actor: Actor, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lend(own_home / ".local/share/opencode/auth.json", '{"anthropic": {"type": "api", "key": "k"}}')
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "the-users-own-key")
+    plays(actor, "opencode", also='cp "$XDG_DATA_HOME/opencode/auth.json" $seen/login')
+    stage.play(known("opencode", stage))
+    assert "anthropic" in (actor.seen / "login").read_text()
+
+
 def test_the_login_is_gone_too_if_the_run_cannot_be_made(stage: Stage, actor: Actor, own_home: Path) -> None:
     lend(own_home / ".claude/.credentials.json", LOGIN)
     plays(actor, "claude", also=KEEP)

@@ -140,6 +140,24 @@ def test_one_that_asks_for_ever_is_ended_and_its_provider_has_a_limit(stage: Sta
     assert "AI_APICallError: You exceeded" in stage.told("text")[0]
 
 
+UNANSWERED = "Cannot connect to API: Unable to connect. Is the computer able to access the url?"
+
+
+def test_a_provider_that_does_not_answer_is_waited_for(stage: Stage, actor: Actor) -> None:
+    """As version 1.18.33 tried it six times, and gave up."""
+    data = {"message": UNANSWERED, "isRetryable": True, "metadata": {"url": "http://model/v1/chat/completions"}}
+    line: Line = {"type": "error", "sessionID": "ses_1", "error": {"name": "APIError", "data": data}}
+    assert listen("opencode", [line], WRONG).came.usage_limit == UsageLimit(None)
+    for odd in ({**data, "isRetryable": False}, {**data, "statusCode": 404}, {"message": UNANSWERED}):
+        other: Line = {**line, "error": {"name": "APIError", "data": odd}}
+        assert listen("opencode", [other], WRONG).came.usage_limit is None
+    said = STREAM_ERROR.replace(
+        "You exceeded your current quota, please check your plan and billing details.", UNANSWERED
+    )
+    actor.plays("opencode", also=f"for i in 1 2 3 4; do echo '{said}' >&2; done; exec sleep 1000")
+    assert stage.play(known(stage)).usage_limit == UsageLimit(None)
+
+
 def test_one_that_gets_an_answer_after_all_goes_on(stage: Stage, actor: Actor) -> None:
     out = load("opencode", "turn")[0].out
     errors = f"for i in 1 2 3; do echo '{STREAM_ERROR}' >&2; done; sleep 0.3"

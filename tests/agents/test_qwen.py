@@ -79,6 +79,20 @@ def test_what_the_provider_refused_is_a_failure_with_its_reason(
     assert (came.unable, came.usage_limit, came.said) == (unable, limit, "")
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "[API Error: Connection error. (cause: connect ECONNREFUSED 127.0.0.1:44049)]",
+        "[API Error: Request timed out.]",
+        "[API Error: 500 The server had an error while processing your request.]",
+    ],
+)
+def test_an_outage_of_its_provider_is_waited_for(message: str) -> None:
+    failed = turn(subtype="error_during_execution", is_error=True, result=None, error={"message": message})
+    came = listen("qwen", failed, WRONG).came
+    assert (came.usage_limit, came.unable) == (UsageLimit(None), "")
+
+
 def test_one_that_was_killed_has_no_result() -> None:
     assert recorded("qwen", "killed").came.result == Failed(error="it ended without a result: it said nothing")
 
@@ -94,7 +108,8 @@ def test_a_limit_of_turns_is_no_failure() -> None:
 
 def test_text_that_speaks_of_limits_means_nothing() -> None:
     words = "[API Error: 429 quota] [API Error: 401 no]"
-    came = listen("qwen", turn(result=words), FINE, chatter=words).came
-    assert (came.usage_limit, came.unable) == (None, "")
+    for said in (words, "[API Error: Connection error.]"):
+        came = listen("qwen", turn(result=said), FINE, chatter=said).came
+        assert (came.usage_limit, came.unable) == (None, "")
     cut = listen("qwen", turn()[:-1], Ending(signal=9), chatter=words).came
     assert (cut.usage_limit, cut.unable) == (None, "")

@@ -13,6 +13,7 @@ from agents.actor import KEYS, lend
 from process.scenes import wait_for
 from real_agents.recorded import load
 from runtime.loops import Place
+from untilproven.store.agent_place import agent_home
 
 LOGIN = {"claudeAiOauth": {"accessToken": "a1", "refreshToken": "r1"}, "organizationUuid": "mine"}
 RENEWED = json.dumps({**LOGIN, "claudeAiOauth": {"accessToken": "secret2", "refreshToken": "secret3"}})
@@ -107,6 +108,43 @@ def test_a_usage_limit_pauses_the_loop_until_it_is_lifted(
         state = place.read()
         process.terminate()
     assert (state["pause_reason"], state["resume_at"]) == ("usage_limit", "2030-03-17T17:46:40Z")
+
+
+def killed(place: Place, programs: Path, own_home: Path, sandbox: str) -> Path:
+    """A loop whose runner is killed while the agent works, with the user's login in its directory."""
+    lend(own_home / ".claude/.credentials.json", json.dumps(LOGIN))
+    claude(programs, "echo holding; sleep 300")
+    with place.running(*RUN[1:-1], sandbox=f"--sandbox={sandbox}") as process:
+        loops = place.state.loops
+        wait_for(lambda: any("holding" in path.read_text() for path in loops.glob("*/outputs/*.jsonl")), "it works")
+        process.kill()
+        process.wait()
+    home = agent_home(place.root, place.loop)
+    assert (home / "claude/.credentials.json").exists()
+    return home
+
+
+@pytest.mark.parametrize("sandbox", ["overlay", "shadow", "none"])
+def test_what_a_killed_runner_left_of_its_agent_goes_with_the_abort(
+    place: Place, programs: Path, own_home: Path, sandbox: str
+) -> None:
+    home = killed(place, programs, own_home, sandbox)
+    assert place.ralph("abort", place.loop).returncode == 0
+    assert not home.parent.exists()
+
+
+def test_an_agents_directory_that_is_left_of_a_loop_that_has_ended_is_swept(
+    place: Place, programs: Path, own_home: Path
+) -> None:
+    home = killed(place, programs, own_home, "none")
+    assert place.ralph("abort", place.loop).returncode == 0
+    unknown = agent_home(place.root, "ralph-other-00000000")
+    for path in (home, unknown):
+        path.mkdir(parents=True)
+    claude(programs, "echo x > made", "cat $out")
+    assert place.ralph(*RUN).returncode == 0
+    assert not home.parent.exists()
+    assert unknown.exists(), "nobody knows whether it has ended"
 
 
 def test_nobody_who_can_work_is_said_before_there_is_a_loop(place: Place, programs: Path) -> None:

@@ -1,11 +1,14 @@
 """Where a secret would be kept, the name of its variable stands."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untilproven.core.redaction import Redacted, Redaction
-from untilproven.model.events import AgentEvent
+from untilproven.core.redaction import Redacted, Redaction, leaves, looks_secret
+from untilproven.model.events import AgentEvent, GateOpened, IterationObserved
+from untilproven.model.iteration import FileChange, Usage
 
 KEY = "sk-ant-0123456789"
 redaction = Redaction({"ANTHROPIC_API_KEY": KEY, "OTHER_TOKEN": f"{KEY}-and-more", "SHORT_KEY": "abc"})
@@ -69,3 +72,66 @@ def test_what_only_begins_like_a_secret_is_not_lost() -> None:
     assert stream.feed(b"see sk-ant-") == b"see "
     assert stream.feed(b"other") == b"sk-ant-other"
     assert stream.finish() == b""
+
+
+@pytest.mark.parametrize(
+    "value", ["postgres", "changeme", "my-secret", "dev.local", "12345678", "Postgres", "a1b2c3", ""]
+)
+def test_a_word_that_people_write_is_no_secret_though_it_be_a_password(value: str) -> None:
+    assert not looks_secret(value)
+    assert Redaction({"POSTGRES_PASSWORD": value}).text(f"make the {value} migration pass") == (
+        f"make the {value} migration pass"
+    )
+
+
+@pytest.mark.parametrize("value", ["hunter2-x", "Passw0rd", "correcthorse", "AKIAABCD", "sk-abcde"])
+def test_what_nobody_writes_by_chance_is_one(value: str) -> None:
+    assert looks_secret(value)
+
+
+def test_a_number_is_never_taken_for_one() -> None:
+    event = IterationObserved(iteration=1, delta=(), usage=Usage(total_tokens=123456789012), ended="by 123456789012")
+    clean = Redaction({"DB_PASSWORD": "123456789012"}).record(event)
+    assert clean.usage == event.usage
+    assert clean.ended == "by [DB_PASSWORD]"
+
+
+def test_paths_lead_to_where_they_led() -> None:
+    change = FileChange(path=f"src/{KEY}/a.py", change="renamed", previous_path=f"{KEY}.py", hash="0")
+    seen = IterationObserved(iteration=1, delta=(change,), claim=KEY)
+    assert redaction.record(seen).delta == (change,)
+    assert redaction.record(seen).claim == "[ANTHROPIC_API_KEY]"
+    gate = GateOpened(gate_id="g", kind="conflict", message=KEY, iteration=1, data={"paths": [KEY], "why": KEY})
+    assert redaction.record(gate).data == {"paths": [KEY], "why": "[ANTHROPIC_API_KEY]"}
+
+
+def test_the_lines_of_an_agent_have_it_as_json_spells_it() -> None:
+    pem = "-----BEGIN KEY-----\nAbCd/1\n-----END KEY-----\n"
+    stream = Redacted(Redaction({"DEPLOY_KEY": pem}))
+    line = json.dumps({"text": f"<{pem}>"}).encode()
+    cleaned = b"".join([*(stream.feed(line[at : at + 7]) for at in range(0, len(line), 7)), stream.finish()])
+    assert cleaned == b'{"text": "<[DEPLOY_KEY]>"}'
+
+
+def test_more_can_become_known_on_the_way() -> None:
+    growing = Redaction({})
+    stream = Redacted(growing)
+    assert stream.feed(b"x") == b"x"
+    growing.add({"auth.json access": KEY})
+    assert stream.feed(KEY.encode()) == b"[auth.json access]"
+    assert growing.record(AgentEvent(iteration=1, kind="text", text=KEY)).text == "[auth.json access]"
+
+
+def test_in_a_document_what_is_called_a_secret_is_one() -> None:
+    document = {
+        "a": {"type": "oauth", "access": "A", "refresh": "R", "expires": 1, "account": "me"},
+        "b": {"apiKey": "K", "tokenUrl": "https://b", "tokens": ["T", {"id_token": "I", "name": "n"}]},
+    }
+    assert leaves("auth.json", json.dumps(document)) == {
+        "auth.json a.access": "A",
+        "auth.json a.refresh": "R",
+        "auth.json b.apiKey": "K",
+        "auth.json b.tokens.0": "T",
+        "auth.json b.tokens.1.id_token": "I",
+    }
+    assert leaves("x", b"\xff") == leaves("x", "no json") == leaves("x", '"token"') == {}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.actor import KEYS
+from real_agents.recorded import load
 from support import ralph
 
 GOOD = {
@@ -95,3 +97,23 @@ def test_an_agent_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest
     done = ralph("agents", "check", "claude", "--yes", cwd=tmp_path)
     assert done.returncode == 6
     assert "claude is not on PATH" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["claude", "auto"])
+def test_the_projects_own_program_is_not_started_in_place_of_the_agent(
+    var_tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    project, installed = var_tmp_path / "project", var_tmp_path / "bin"
+    (var_tmp_path / "out").write_text(load("claude", "turn")[0].out)
+    for place in (project / "bin", installed):
+        place.mkdir(parents=True)
+        (place / "claude").write_text(f"#!/bin/sh\ntouch {place}/ran\ncat > /dev/null; cat {var_tmp_path}/out\n")
+        (place / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project}/bin:{installed}:/usr/bin:/bin")
+    done = ralph("agents", "check", name, "--yes", "--json", "--sandbox=none", cwd=project)
+    assert json.loads(done.stdout)["agent"] == "claude"
+    assert (installed / "ran").exists()
+    assert not (project / "bin/ran").exists()

@@ -21,9 +21,10 @@ WEAKER = Finding(
 )
 
 
-def driver(*, scores: tuple[float, ...] = (), passed: bool = True, found: tuple[Finding, ...] = ()) -> Any:
-    check = CheckFinished(iteration=1, check="pytest", kind="tests", passed=passed)
-    lap = SimpleNamespace(findings=found, checks={"pytest": check})
+def driver(*, scores: tuple[float, ...] = (), passed: bool | None = True, found: tuple[Finding, ...] = ()) -> Any:
+    """`passed` is None if there is no check."""
+    checks = {} if passed is None else {"pytest": CheckFinished(iteration=1, check="x", kind="tests", passed=passed)}
+    lap = SimpleNamespace(findings=found, checks=checks)
     scored = tuple(Scored(number, one) for number, one in enumerate(scores, 1))
     course = SimpleNamespace(scores=scored, lap=lap, plan=SimpleNamespace(sensitive=()))
     return SimpleNamespace(course=course, cast=SimpleNamespace(task=""))
@@ -41,12 +42,13 @@ def test_more_than_ten_iterations_for_next_to_nothing_are_noticed(scores: tuple[
     [
         (True, (WEAKER,), 70.0, True),
         (False, (WEAKER,), 70.0, False),
+        (None, (WEAKER,), 70.0, False),
         (True, (), 70.0, False),
         (True, (WEAKER,), 79.0, False),
     ],
 )
 def test_passing_checks_that_cover_less_and_ask_less_are_noticed(
-    passed: bool, found: tuple[Finding, ...], now: float, seen: bool
+    passed: bool | None, found: tuple[Finding, ...], now: float, seen: bool
 ) -> None:
     was = Measured(coverage=80.0, coverage_tool="x")
     events = measuring._worse(driver(passed=passed, found=found), 1, was, Measured(coverage=now, coverage_tool="x"))

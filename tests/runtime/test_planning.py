@@ -32,6 +32,11 @@ def plan(root: Path, **given: Any) -> Plan:
     return planning.plan_of(settings(root, **given), Project(root, root), "do it")
 
 
+def with_agent(root: Path, **given: Any) -> Plan:
+    found = layers.load(root, {"sandbox": "none", "until": ["a"], **given})
+    return planning.plan_of(found, Project(root, root), "do it")
+
+
 def lines(root: Path, **given: Any) -> list[tuple[str, str]]:
     return [(check.line, check.role) for check in plan(root, **given).checks]
 
@@ -66,6 +71,21 @@ def test_without_a_check_only_a_trusted_promise_is_a_plan(root: Path) -> None:
 def test_what_cannot_be_a_plan_is_refused(root: Path, given: dict[str, Any], says: str) -> None:
     with pytest.raises((UsageError, ConfigError), match=says):
         plan(root, **{"until": ["a"], **given})
+
+
+@pytest.mark.parametrize("agent", [{"agent_cmd": "true"}, {"agent": "replay:x.toml"}])
+@pytest.mark.parametrize("option", [{"mode": "seeded", "model": "m"}, {"agent_home": "user"}])
+def test_an_option_for_agents_that_are_known_is_refused_for_others(
+    root: Path, agent: dict[str, Any], option: dict[str, Any]
+) -> None:
+    with pytest.raises(UsageError, match="known by name"):
+        with_agent(root, **agent, **option)
+
+
+@pytest.mark.parametrize("option", [{"mode": "seeded", "model": "m"}, {"agent_home": "user"}])
+def test_and_taken_for_these(root: Path, option: dict[str, Any]) -> None:
+    pinned = with_agent(root, agent="codex", **option)
+    assert (pinned.mode, pinned.agent_home) == (option.get("mode", "default"), option.get("agent_home", "clean"))
 
 
 def test_a_plan_needs_an_agent(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

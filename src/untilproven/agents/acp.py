@@ -25,8 +25,8 @@ class AcpAgent:
     """A command that is split into words as a shell would do it, and started without one. `kin` is the known agent
     whose settings and login its program uses."""
 
-    def __init__(self, command: str, kin: Adapter | None, asked: Asked, root: Path) -> None:
-        self._command, self._kin, self._asked, self._root = command, kin, asked, root
+    def __init__(self, command: str, kin: Adapter | None, asked: Asked, root: Path, *apart: Path) -> None:
+        self._command, self._kin, self._asked, self._root, self._apart = command, kin, asked, root, apart
         self._words = words_of(command)
 
     @property
@@ -49,7 +49,7 @@ class AcpAgent:
         return self._run().work(turn, room, emit)
 
     def _run(self) -> KnownAgent:
-        return KnownAgent(_Acp(self._words, self._kin, self._root), self._asked, self._root)
+        return KnownAgent(_Acp(self._words, self._kin, self._root), self._asked, self._root, *self._apart)
 
 
 def words_of(command: str) -> list[str]:

@@ -35,10 +35,12 @@ _QUIET = (
     *("--no-check-update", "--no-show-release-notes", "--no-show-model-warnings", "--no-detect-urls"),
     *("--analytics-disable", "--no-gitignore", "--no-auto-commits", "--no-dirty-commits", "--no-browser"),
 )
-_ERROR = re.compile(r"^litellm\.(\w+Error)\b", re.MULTILINE)
+_ERROR = re.compile(r"^litellm\.(\w+Error|Timeout)\b", re.MULTILINE)
 _UNNAMED = frozenset({"None", "REDACTED"})
 """What it logs for a model that it does not know."""
 _REFUSED = frozenset({"AuthenticationError", "PermissionDeniedError"})
+_PASSING = frozenset({"RateLimitError", "InternalServerError", "ServiceUnavailableError", "BadGatewayError", "Timeout"})
+"""Also if nobody answers. `APIConnectionError` is all that it has no other name for."""
 
 
 class Aider:
@@ -86,7 +88,7 @@ class _Hearing:
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         sent = [_usage(one) for one in self._logged() if one.get("event") == "message_send"]
-        failed = None if sent else _ERROR.search(chatter)  # an answer may speak of errors, too
+        *_, failed = (None, *([] if sent else _ERROR.finditer(chatter)))  # an answer may speak of errors, too
         met = _trouble(failed[1], chatter) if failed else Trouble()
         return Conclusion(
             result=_result(ending, chatter, failed, sent),
@@ -112,7 +114,7 @@ class _Hearing:
 def _trouble(error: str, chatter: str) -> Trouble:
     if error in _REFUSED:
         return Trouble(unable=f"the provider does not let it in: {tail(chatter)}")
-    return Trouble(limit=UsageLimit()) if error == "RateLimitError" else Trouble()
+    return Trouble(limit=UsageLimit()) if error in _PASSING else Trouble()
 
 
 def _result(ending: Ending, chatter: str, failed: re.Match[str] | None, sent: list[Usage]) -> IterationResult | None:

@@ -16,10 +16,10 @@ from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import count, session, tail, tokens, trouble
+from untilproven.agents.reporting import Trouble, count, session, tail, tokens, trouble
 from untilproven.agents.reporting import name as named
 from untilproven.agents.spending import SUMS, all_of
-from untilproven.contract import Turn
+from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Action, Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
 
@@ -163,7 +163,8 @@ class _Hearing:
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         ended, status = str(self._last.get("ended") or ""), self._last.get("status")
-        met = trouble(status, self._words, _after(self._last.get("retry_after")))
+        after = _after(self._last.get("retry_after"))
+        met = Trouble(limit=UsageLimit(after)) if ended == "outage" else trouble(status, self._words, after)
         return Conclusion(
             result=self._result(ended, ending, chatter),
             said=self._said,

@@ -19,6 +19,7 @@ from untilproven.model.cassette import (
     Cassette,
     Complain,
     Crash,
+    Delete,
     Exit,
     Expected,
     Leave,
@@ -26,7 +27,9 @@ from untilproven.model.cassette import (
     Scene,
     Step,
     Time,
+    Use,
     Wait,
+    Write,
 )
 from untilproven.store import files
 
@@ -52,13 +55,25 @@ def _recorded(directory: Path) -> Cassette:
     """What a loop recorded: a file for each iteration. What it did not do is not made up."""
     scenes: list[Scene] = []
     while (file := directory / f"{naming.iteration_name(len(scenes) + 1)}.json").exists():
-        scenes.extend(load(file).iteration)
+        scenes.append(_as_one(load(file).iteration))
     if not scenes:
         raise ConfigError(
             f"{directory} is no recording: there is no {naming.iteration_name(1)}.json in it",
             hint="a loop makes one with `ralph run --mode logged`; it is in its directory, under recording/",
         )
     return Cassette(version=1, then="error", iteration=tuple(scenes))
+
+
+def _as_one(attempts: tuple[Scene, ...]) -> Scene:
+    """The last attempt at an iteration, preceded by what it found done of those before it: a provider's limit is not
+    met again. What was thrown away on the way is not played."""
+    *before, scene = attempts or (Scene(steps=()),)
+    for earlier in reversed(before):
+        if earlier.expect and scene.expect and earlier.expect.tree == scene.expect.before:
+            done = (step for step in earlier.steps if isinstance(step, Write | Delete | Use))
+            expected = msgspec.structs.replace(scene.expect, before=earlier.expect.before)
+            scene = Scene(steps=(*done, *scene.steps), expect=expected)
+    return scene
 
 
 def scene_of(cassette: Cassette, iteration: int) -> Scene:

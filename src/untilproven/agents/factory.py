@@ -32,10 +32,11 @@ _KIN = {
 _COMMAND_HINT = 'for example: --agent-cmd "my-agent --yes"; it gets the prompt on stdin, or where {prompt_file} stands'
 
 
-def agent_of(plan: Plan, root: Path) -> Agent:
-    """The agent that the plan names; a cassette is read now, so that its mistakes are found before anything runs."""
+def agent_of(plan: Plan, root: Path, *apart: Path) -> Agent:
+    """The agent that the plan names; a cassette is read now, so that its mistakes are found before anything runs. The
+    program of one that is known is in no tree: not in this one, and in none `apart` from it."""
     if "," not in plan.agent or plan.agent.startswith((_REPLAY, _ACP)):
-        return _agent(plan.agent.strip(), plan, root)
+        return _agent(plan.agent.strip(), plan, root, *apart)
     from untilproven.agents.in_turn import InTurn  # noqa: PLC0415  few loops have several
 
     names = [name.strip() for name in plan.agent.split(",")]
@@ -44,10 +45,10 @@ def agent_of(plan: Plan, root: Path) -> Agent:
             f"--agent {quoted(plan.agent)} is no list of agents",
             hint=f"each of {', '.join(NAMES)} can stand in it, once",
         )
-    return InTurn([_agent(name, plan, root) for name in names])
+    return InTurn([_agent(name, plan, root, *apart) for name in names])
 
 
-def _agent(name: str, plan: Plan, root: Path) -> Agent:
+def _agent(name: str, plan: Plan, root: Path, *apart: Path) -> Agent:
     if name == "command":
         if plan.agent_cmd is UNSET or not plan.agent_cmd.strip() or "\0" in plan.agent_cmd:
             raise UsageError("the agent `command` needs a command to run", hint=_COMMAND_HINT)
@@ -59,13 +60,13 @@ def _agent(name: str, plan: Plan, root: Path) -> Agent:
     if name in NAMES:
         from untilproven.agents.known import KnownAgent  # noqa: PLC0415  loads all that one needs
 
-        return KnownAgent(adapter_of(name, plan.model or ""), _asked(plan), root)
+        return KnownAgent(adapter_of(name, plan.model or ""), _asked(plan), root, *apart)
     if name.startswith(_ACP):
         from untilproven.agents.acp import AcpAgent, words_of  # noqa: PLC0415  the same
 
         command = name.removeprefix(_ACP)
         kin = _KIN.get(Path(words_of(command)[0]).name)
-        return AcpAgent(command, adapter_of(kin) if kin else None, _asked(plan), root)
+        return AcpAgent(command, adapter_of(kin) if kin else None, _asked(plan), root, *apart)
     raise UsageError(
         f"there is no agent {quoted(name)}; there are: auto, {', '.join(NAMES)}, acp:COMMAND, command, replay:FILE",
         hint=f"any program can be the agent, {_COMMAND_HINT}",

@@ -18,7 +18,7 @@ from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
 from untilproven.agents.reporting import name as named
-from untilproven.contract import Turn
+from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
 
@@ -29,7 +29,7 @@ _CUT = re.compile(r'^\{"type":"\w+","timestamp":"', re.MULTILINE)
 _EXIT_CODES = 256
 """It exits with the status of the provider's answer, of which this much does not fit into an exit code."""
 
-
+_NOBODY_ANSWERS = re.compile(r"\[API Error: (?:exception )?TypeError: fetch failed\b")
 _NOBODY = 41
 """What it exits with when nobody is logged in, and it says nothing that is JSON."""
 
@@ -123,6 +123,8 @@ class _Hearing:
         last = self._results[-1] if self._results else {}
         failed = last.get("status") == "error"
         met = trouble((ending.exit_code or 0) + _EXIT_CODES if failed else None, _message(last))
+        if failed and _NOBODY_ANSWERS.match(_message(last)):
+            met = Trouble(limit=UsageLimit())
         if ending.exit_code == _NOBODY and not last:
             met = Trouble(unable=f"nobody is logged in: {tail(chatter)}")
         return Conclusion(

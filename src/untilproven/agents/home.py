@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from untilproven.process import beneath
 from untilproven.store import files
-from untilproven.store.agent_place import agent_home, agent_place
+from untilproven.store.agent_place import agent_home, agent_place, agents_of
 
 _LARGEST = 1024 * 1024
 _LONGEST = 64 * _LARGEST
@@ -86,6 +86,14 @@ def forget(root: Path, loop_id: str) -> None:
         shutil.rmtree(place, ignore_errors=True)
     with contextlib.suppress(OSError):
         place.parent.rmdir()
+
+
+def left_in(root: Path) -> list[str]:
+    """The loops of a project of which an agent's directory is there."""
+    try:
+        return [place.name for place in agents_of(root).iterdir()]
+    except OSError:
+        return []
 
 
 def _open_up(place: Path) -> None:

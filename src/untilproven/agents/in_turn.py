@@ -1,5 +1,6 @@
 """Several agents for one loop: the next takes over where one has met its provider's limit."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,8 +12,9 @@ from untilproven.agents.spending import all_of
 from untilproven.contract import Agent, AgentRoom, Emit, Turn, Worked
 from untilproven.store import clock
 
-_UNTOLD = timedelta(minutes=30)
-"""After that long an agent is tried again whose provider did not say when."""
+_UNTOLD = timedelta(minutes=1)
+"""After that long an agent is tried again whose provider did not say when; then after twice as long each time."""
+_MOST_DOUBLED = 6
 
 
 class InTurn:
@@ -21,6 +23,7 @@ class InTurn:
     def __init__(self, agents: Sequence[Agent], time: clock.Clock = clock.now) -> None:
         self._agents, self._time = agents, time
         self._limited: dict[str, datetime] = {}
+        self._in_a_row: Counter[str] = Counter()
 
     @property
     def name(self) -> str:
@@ -48,8 +51,9 @@ class InTurn:
             worked = agent.work(own, room, emit)
             used.append(worked.usage)
             if not worked.usage_limit:
+                self._in_a_row.pop(agent.name, None)
                 break
-            self._limited[agent.name] = worked.usage_limit.resume_at or now + _UNTOLD
+            self._limited[agent.name] = worked.usage_limit.resume_at or self._untold(agent.name)
             if place + 1 < len(free):
                 words = f"{agent.name} has met its provider's limit; {free[place + 1].name} goes on"
                 Telling(emit, turn.iteration).event("error", words)
@@ -59,3 +63,8 @@ class InTurn:
         session = f"{agent.name}:{worked.session}" if worked.session else ""
         limit = worked.usage_limit and replace(worked.usage_limit, resume_at=min(self._limited.values()))
         return replace(worked, usage=all_of(used), session=session, usage_limit=limit)
+
+    def _untold(self, name: str) -> datetime:
+        doubled = min(self._in_a_row[name], _MOST_DOUBLED)
+        self._in_a_row[name] += 1
+        return self._time() + _UNTOLD * (1 << doubled)

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from untilproven.agents import outcome, statement
-from untilproven.agents.adapter import Adapter, Asked, Call, Conclusion, Hearing, Overhearing
+from untilproven.agents.adapter import Adapter, Asked, Call, Conclusion, Hearing, Login, Overhearing
 from untilproven.agents.bringing import brought
 from untilproven.agents.command import forget_result, tell
 from untilproven.agents.home import Home, forget
@@ -28,8 +28,10 @@ _LONGEST_LINE = 16 * MIB
 
 
 class KnownAgent:
-    def __init__(self, adapter: Adapter, asked: Asked, root: Path) -> None:
+    def __init__(self, adapter: Adapter, asked: Asked, root: Path, *apart: Path) -> None:
         self._adapter, self._asked, self._root = adapter, asked, root
+        self._trees = (root, *apart)
+        """Where its program cannot be."""
 
     @property
     def name(self) -> str:
@@ -37,7 +39,7 @@ class KnownAgent:
 
     def missing(self, root: Path) -> str:
         adapter = self._adapter
-        if not program_of(adapter, root):
+        if not program_of(adapter, root, *self._trees):
             return f"{adapter.program} is not on PATH"
         identity = adapter.identity(os.environ, there(adapter.logins))
         why = identity.why or f"nobody is logged in to {adapter.name}"
@@ -64,7 +66,7 @@ class KnownAgent:
         heard = _Heard(telling, adapter.hearing(telling, totals.of(turn.session), home))
         call = adapter.call(turn, self._asked, home.path)
         litter = [path.parts[0] for path in map(PurePosixPath, adapter.litter) if room.look(path) is None]
-        with Lent(home, adapter.logins) as lent:
+        with Lent(home, self._logins()) as lent:
             ending = self._run(call, turn, room, heard, lent)
         if litter:
             room.run(["rm", "-rf", "--", *litter], timeout=_TIDY_SECONDS)
@@ -94,8 +96,14 @@ class KnownAgent:
         ours = self._adapter.files(home.path)
         return {**ours, **dict(brought(self._adapter.settings))} if self._asked.users_settings else ours
 
+    def _logins(self) -> tuple[Login, ...]:
+        """Those that are billed: with a key, none is lent. Only the user's own settings may prefer them to a key."""
+        adapter = self._adapter
+        billed, by_key = (adapter.identity(os.environ, found).words for found in (there(adapter.logins), ()))
+        return adapter.logins if billed != by_key or self._asked.users_settings else ()
+
     def _run(self, call: Call, turn: Turn, room: AgentRoom, heard: "_Heard", lent: Lent) -> Ending:
-        if not (program := program_of(self._adapter, self._root)):
+        if not (program := program_of(self._adapter, *self._trees)):
             return Ending(not_started=f"{self._adapter.program} is not on PATH any more")
         return room.stream(
             [program, *call.argv],
@@ -113,16 +121,17 @@ def _result(came: Conclusion, stated: IterationResult | None, ending: Ending) ->
     return outcome.result_of(ending, came.result if isinstance(came.result, Failed) else stated or came.result)
 
 
-def program_of(adapter: Adapter, root: Path) -> str:
+def program_of(adapter: Adapter, *trees: Path) -> str:
     """Where its program is; empty if it is not on PATH. One in the project is not it: it would be lent the login."""
     if Path(adapter.program).is_absolute():
         return adapter.program
-    tree = os.path.realpath(root)
+    inside = [os.path.realpath(tree) for tree in trees]
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = Path(entry, adapter.program)
         if not entry.startswith("/") or not os.access(path, os.X_OK) or not path.is_file():
             continue
-        if not any(Path(place).is_relative_to(tree) for place in (os.path.realpath(entry), os.path.realpath(path))):
+        places = [Path(os.path.realpath(place)) for place in (entry, path)]
+        if not any(place.is_relative_to(tree) for place in places for tree in inside):
             return str(path)
     return ""
 

@@ -161,9 +161,7 @@ class _Hearing:
         self._telling.event("usage", data=msgspec.to_builtins(used))
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
-        data = self._failure.get("data")
-        status = data.get("statusCode") if isinstance(data, dict) else None
-        met = trouble(status, _message(self._failure))
+        met = self._trouble()
         if self._refusals and (self._is_hopeless or ending.stopped_because):
             met = Trouble(limit=UsageLimit())
         return Conclusion(
@@ -175,6 +173,14 @@ class _Hearing:
             unable=met.unable,
             is_done=self._is_hopeless,
         )
+
+    def _trouble(self) -> Trouble:
+        told = self._failure.get("data")
+        data = told if isinstance(told, dict) else {}
+        status = data.get("statusCode")
+        if status is None and data.get("isRetryable") is True:
+            return Trouble(limit=UsageLimit())  # nobody answered
+        return trouble(status, _message(self._failure))
 
     def _result(self, ending: Ending, chatter: str) -> IterationResult | None:
         if self._overflows >= _TRIES:

@@ -17,12 +17,13 @@ from untilproven.agents.listening import Telling
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, tail, trouble
 from untilproven.agents.stream_json import StreamJson
-from untilproven.contract import Turn
+from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Usage
 from untilproven.model.program import Ending
 
 _NOBODY = re.compile(r"No auth type is selected")
 _STATUS = re.compile(r"^\[API Error: (\d{3})\b")
+_NOBODY_ANSWERS = re.compile(r"\[API Error: (?:Connection error|Request timed out)\.")
 
 
 class Qwen:
@@ -74,6 +75,8 @@ class _Hearing(StreamJson):
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         status = _STATUS.match(self.words) if self.last.get("is_error") else None
         met = trouble(int(status[1]) if status else None, self.words)
+        if self.last.get("is_error") and _NOBODY_ANSWERS.match(self.words):
+            met = Trouble(limit=UsageLimit())
         if self.last.get("is_error") and _NOBODY.match(self.words):
             met = Trouble(unable=f"nobody is logged in: {tail(self.words)}")
         sums = self.used(self.last.get("usage")) if len(self.results) == 1 else Usage()

@@ -64,6 +64,8 @@ def check(
     from untilproven.runtime import conformance  # noqa: PLC0415  loads all that runs an agent
     from untilproven.workspace.factory import chosen  # noqa: PLC0415  the same
 
+    root = here.project().root
+    name = choosing.choose(root, model or "").name if name == "auto" else name
     plan = Plan(
         agent=name,
         agent_cmd=line or UNSET,
@@ -72,13 +74,12 @@ def check(
         task_hash="",
         sandbox=chosen(sandbox),
     )
-    root = here.project().root
     if why := agent_of(plan, root).missing(root):
         raise NoAgent(f"the agent cannot be started: {why}", hint="`ralph agents` says what is missing")
     if not yes and not (person.is_there() and click.confirm(f"This asks the model of {name}, which may cost. Go on?")):
         raise UsageError("nothing was tried", hint="--yes tries it without a question")
     outcomes = []
-    for one in conformance.examine(plan):
+    for one in conformance.examine(plan, root):
         outcomes.append(one)
         if not as_json:
             output.line(f"{'ok    ' if one.ok else 'FAILED'} {one.scene}{f': {one.why}' if one.why else ''}")

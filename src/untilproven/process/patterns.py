@@ -1,9 +1,11 @@
 """Paths by pattern: `*` within a name, `**` across directories; every other character is itself."""
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
+
+from untilproven.core.globs import matches
+
+__all__ = ["Listing", "find", "matches"]
 
 _NOT_ENTERED = frozenset({".git", "node_modules"})
 """By `**`: they are large, and nothing in them is the project's own. By their names they are."""
@@ -15,11 +17,6 @@ class Listing(NamedTuple):
 
     files: list[str]
     directories: list[str]
-
-
-def matches(pattern: str, path: str) -> bool:
-    """Whether a path is meant by a pattern, both from the same directory on."""
-    return _expression(pattern).fullmatch(path) is not None
 
 
 def find(pattern: str, listing: Callable[[str], Listing]) -> list[str]:
@@ -48,17 +45,3 @@ def find(pattern: str, listing: Callable[[str], Listing]) -> list[str]:
         else:
             waiting += [(f"{prefix}{name}", at + 1) for name in names.directories if matches(part, name)]
     return sorted(found)
-
-
-@lru_cache(maxsize=64)
-def _expression(pattern: str) -> re.Pattern[str]:
-    """`a/**/b` is `a/b` too, and `a/**` everything below `a`."""
-    text = ""
-    parts = pattern.split("/")
-    for at, part in enumerate(parts):
-        is_last = at == len(parts) - 1
-        if part == "**":
-            text += ".*" if is_last else "(?:.*/)?"
-        else:
-            text += "[^/]*".join(re.escape(piece) for piece in part.split("*")) + ("" if is_last else "/")
-    return re.compile(text, re.DOTALL)

@@ -71,6 +71,7 @@ def _turn(driver: "Driver", number: int, told: str) -> Turn:
         result_file=exchange.inside / _RESULT if exchange else result,
         result_here=result,
         session=driver.course.session if driver.course.plan.context == "continue" else "",
+        conceal=driver.redaction.add,
     )
 
 

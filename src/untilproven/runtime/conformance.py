@@ -55,15 +55,15 @@ class _Took(NamedTuple):
     changed: set[str]
 
 
-def examine(plan: Plan) -> Iterator[Outcome]:
-    """One outcome after the other, as they come."""
+def examine(plan: Plan, here: Path) -> Iterator[Outcome]:
+    """One outcome after the other, as they come; `here` is the project of whoever asks, whose programs are not run."""
     with tempfile.TemporaryDirectory(prefix="ralph-check-", ignore_cleanup_errors=True) as made, keepers.kept():
         root = Path(made).resolve() / "project"
         root.mkdir()
         (root / "README.md").write_text("A project to try an agent in.\n")
         if shutil.which("git"):
             subprocess.run(["git", "init", "-q", str(root)], check=True, stdin=subprocess.DEVNULL)
-        stage = _Stage(plan, root)
+        stage = _Stage(plan, root, here)
         try:
             yield from _scenes(stage)
         finally:
@@ -87,10 +87,10 @@ def _scenes(stage: "_Stage") -> Iterator[Outcome]:
 class _Stage:
     """A project with a workspace as a loop would have it."""
 
-    def __init__(self, plan: Plan, root: Path) -> None:
-        self.plan, self.root = plan, root
+    def __init__(self, plan: Plan, root: Path, here: Path) -> None:
+        self.plan, self.root, self._here = plan, root, here
         self.loop_id = f"ralph-check-{os.urandom(4).hex()}"
-        self.agent = agent_of(plan, root)
+        self.agent = agent_of(plan, root, here)
         self.agent.move_in(self.loop_id)
         self._workspace = workspace_of(plan, Project(root, root), self.loop_id)
         self._number = 0
@@ -128,7 +128,7 @@ class _Stage:
             result_here=result,
             session=session,
         )
-        agent = agent_of(plan, self.root) if plan else self.agent
+        agent = agent_of(plan, self.root, self._here) if plan else self.agent
         worked = agent.work(turn, room, told.append)
         changed = {change.path for change in workspace.delta().changes}
         workspace.keep(number)

@@ -54,7 +54,7 @@ def _over_intent(driver: "Driver", signals: "list[Signal]") -> "list[Signal]":
         [one for one in lap.findings if (one.details or {}).get("category") == "assertion_weakening"] if lap else []
     )
     fallen = any(signal.name == "coverage-drop" for signal in signals)
-    if not lap or not weaker or not fallen or not all(check.passed for check in lap.checks.values()):
+    if not lap or not lap.checks or not weaker or not fallen or not all(check.passed for check in lap.checks.values()):
         return []
     from untilproven.guard.finding import Signal as Seen  # noqa: PLC0415  see above
 

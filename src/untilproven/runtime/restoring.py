@@ -2,6 +2,7 @@
 
 import contextlib
 
+from untilproven.agents import home
 from untilproven.errors import Busy, RalphError
 from untilproven.model.events import Entry, IterationFinished, IterationStarted
 from untilproven.model.iteration import Fate
@@ -49,16 +50,19 @@ def kept_last(loop: LoopDirectory) -> int | None:
 def forget_rooms(project: Project, view: LoopView) -> None:
     """What a runner left that was killed before its loop was ended by somebody else."""
     plan = view.state.plan
-    if plan and plan.sandbox != "none":
-        with contextlib.suppress(Busy):  # its runner is just about to do it
+    with contextlib.suppress(Busy):  # its runner is just about to do it
+        if plan and plan.sandbox != "none":
             workspace = workspace_of(plan, project, view.state.loop_id)
             workspace.recover(kept_last(view.directory))
             workspace.forget()
+        with lock_of(view.directory):
+            home.forget(project.root, view.state.loop_id)
 
 
 def sweep_rooms(project: Project) -> None:
-    """Rooms of loops that have ended, and whose runner was killed before it could leave them."""
-    for loop_id in left_in(project.root):
+    """Rooms, and directories of agents, of loops that have ended, and whose runner was killed before it could leave
+    them."""
+    for loop_id in {*left_in(project.root), *home.left_in(project.root)}:
         with contextlib.suppress(RalphError, FileNotFoundError):
             view = reader.view(project.state, loop_id)
             if view.state.status in TERMINAL and not view.foreign and not is_locked(view.directory.lock):

@@ -8,10 +8,14 @@ from untilproven.core import naming
 from untilproven.store.vouch import user_state
 
 
+def agents_of(root: Path) -> Path:
+    """All of a project, by loop."""
+    return user_state() / "agents" / sha256(os.fsencode(root)).hexdigest()[:16]
+
+
 def agent_place(root: Path, loop_id: str) -> Path:
     """What is known about the loop's agent; only `agent_home` in it comes into a room."""
-    project = sha256(os.fsencode(root)).hexdigest()[:16]
-    return user_state() / "agents" / project / naming.loop_id(loop_id)
+    return agents_of(root) / naming.loop_id(loop_id)
 
 
 def agent_home(root: Path, loop_id: str) -> Path:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection
 
 from untilproven.checks.surroundings import is_of_agents
+from untilproven.core.redaction import leaves
 
 _REACHES_OUT = frozenset(
     {
@@ -24,9 +25,11 @@ _REACHES_OUT = frozenset(
 )
 """Where agents, buses, daemons and the user's screen are reached."""
 
-_SECRET_WORDS = frozenset(
-    {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "KEY", "PAT", "DSN"}
-)
+_SECRET_WORDS = frozenset({"CREDENTIAL", "KEY", "PAT", "DSN"})
+_SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "APIKEY")
+"""Also without anything between: PGPASSWORD, NGROK_AUTHTOKEN."""
+_DOCUMENT = "_CONFIG_CONTENT"
+"""A whole configuration, with the keys that are in it."""
 
 
 def of_agent(passed: Collection[str] = ()) -> dict[str, str]:
@@ -41,8 +44,11 @@ def dropped(passed: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def secrets() -> dict[str, str]:
-    """What looks like a secret, whether it comes in or not; a path is none."""
-    return {name: value for name, value in os.environ.items() if _is_secret(name) and not value.startswith("/")}
+    """What looks like a secret, whether it comes in or not; a path that is there is none."""
+    found = {name: value for name, value in os.environ.items() if _is_secret(name) and not _is_path(value)}
+    for name in [name for name in found if name.endswith(_DOCUMENT)]:
+        found |= leaves(name, found[name])
+    return found
 
 
 def _stays_out(name: str) -> bool:
@@ -50,4 +56,14 @@ def _stays_out(name: str) -> bool:
 
 
 def _is_secret(name: str) -> bool:
-    return not _SECRET_WORDS.isdisjoint(name.upper().split("_"))
+    words = name.upper().split("_")
+    return (
+        not _SECRET_WORDS.isdisjoint(words)
+        or any(word.endswith(_SECRET_ENDS) for word in words)
+        or (name.endswith(_DOCUMENT))
+    )
+
+
+def _is_path(value: str) -> bool:
+    """A key may begin like one."""
+    return value.startswith("/") and os.path.exists(value)  # noqa: PTH110  no path, it may be anything

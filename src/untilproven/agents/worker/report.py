@@ -8,7 +8,7 @@ import msgspec
 
 from untilproven.core.text import text
 
-Ended = Literal["done", "turns", "length", "refused", "limit", "unable", "too_long", "error"]
+Ended = Literal["done", "turns", "length", "refused", "limit", "outage", "unable", "too_long", "error"]
 
 _PULSE = 5.0
 """Seconds after which an answer that is still coming is mentioned, so that nobody takes it for a hang."""

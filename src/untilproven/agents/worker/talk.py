@@ -3,7 +3,10 @@
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
+    ModelConnectionError,
     ModelContextWindowExceededError,
+    ModelServerError,
+    ModelUnavailableError,
     UnexpectedModelBehavior,
     UserError,
 )
@@ -25,6 +28,7 @@ Do the work, run what tests there are, and end with a short statement of what yo
 
 _USED_UP = frozenset({402, 429})
 _SHUT_OUT = frozenset({401, 403})
+_DOWN = (ModelConnectionError, ModelServerError, ModelUnavailableError)
 
 
 def parameters(place: Place) -> ModelRequestParameters:
@@ -86,6 +90,8 @@ def _failed(error: ModelAPIError, report: Report) -> None:
         report.result("limit", met.message, status=met.status, retry_after=met.retry_after)
     elif met.status in _SHUT_OUT:
         report.result("unable", met.message, status=met.status)
+    elif isinstance(error, _DOWN):
+        report.result("outage", met.message, status=met.status, retry_after=met.retry_after)
     else:
         report.result("error", met.message, status=met.status)
 
