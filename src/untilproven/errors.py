@@ -41,6 +41,18 @@ class NoSuchLoop(UsageError):
     kind = "no_such_loop"
 
 
+class TaskRefused(UsageError):
+    """A rule of the book of tasks forbids it; nothing was written."""
+
+    kind = "task"
+
+
+class NoSuchTask(TaskRefused):
+    """No task has that id."""
+
+    kind = "no_such_task"
+
+
 class IllegalTransition(RalphError):
     """The state machine has no such move; nothing was changed."""
 
@@ -69,6 +81,13 @@ class Busy(RalphError):
     """A lock is held by a live process."""
 
     kind = "locked"
+    exit_code = 7
+
+
+class Overtaken(RalphError):
+    """Somebody else changed a task first; nothing was written."""
+
+    kind = "overtaken"
     exit_code = 7
 
 

@@ -40,6 +40,7 @@ class Options(Limits, total=False):
     agent_cmd: str
     agent_home: Literal["clean", "user"]
     model: str
+    mode: Literal["default", "logged", "seeded", "strict"]
     promise: str
     trust_promise: bool
     require_proof: bool

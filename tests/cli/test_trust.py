@@ -105,7 +105,11 @@ def test_json_says_what_was_allowed_and_taken_back(root: Path, capsys: Capture) 
     assert run(["trust", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "usage"
     assert run(["trust", "--yes", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"file": path, "trusted": {"until": ["pytest -q"]}}
+    assert json.loads(capsys.readouterr().out) == {
+        "file": path,
+        "trusted": {"until": ["pytest -q"]},
+        "commands": [],
+    }
     assert run(["trust", "--revoke", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"revoked": [path]}
 

@@ -215,3 +215,57 @@ def test_a_locked_record_is_waited_for_and_then_said_to_be_locked(
     store.parent.mkdir(parents=True)
     with FileLock(store.with_name("trust.lock"), timeout=1, what="test"), pytest.raises(Busy, match="trusted files"):
         grant(root)
+
+
+def test_commands_of_tasks_are_trusted_one_by_one_and_for_one_project(root: Path, tmp_path: Path, store: Path) -> None:
+    assert trust.untrusted_commands(root, ["a", "b", "a"]) == ["a", "b"]
+    trust.trust_commands(root, ["a"])
+    assert trust.untrusted_commands(root, ["a", "b", "a "]) == ["b", "a "]
+    assert trust.untrusted_commands(tmp_path, ["a"]) == ["a"]
+    kept = store.with_name("trusted-commands")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    before = kept.read_bytes()
+    trust.trust_commands(root, ["a"])
+    assert kept.read_bytes() == before
+
+
+def test_taking_commands_back_from_one_project_leaves_those_of_others(root: Path, tmp_path: Path) -> None:
+    assert not trust.revoke_commands(root)
+    trust.trust_commands(root, ["a"])
+    trust.trust_commands(tmp_path, ["a"])
+    assert trust.revoke_commands(root)
+    assert trust.untrusted_commands(root, ["a"]) == ["a"]
+    assert trust.untrusted_commands(tmp_path, ["a"]) == []
+
+
+def test_a_line_of_trust_that_was_never_finished_trusts_nothing_and_spoils_nothing(root: Path, store: Path) -> None:
+    trust.trust_commands(root, ["a", "b"])
+    kept = store.with_name("trusted-commands")
+    kept.write_bytes(kept.read_bytes()[:-5])
+    assert trust.untrusted_commands(root, ["a", "b"]) == ["b"]
+    trust.trust_commands(root, ["c"])
+    assert trust.untrusted_commands(root, ["a", "b", "c"]) == ["b"]
+
+
+def test_a_list_of_commands_that_cannot_be_read_trusts_nothing(root: Path, store: Path, tmp_path: Path) -> None:
+    store.parent.mkdir(parents=True)
+    store.with_name("trusted-commands").mkdir()
+    with pytest.raises(Damaged):
+        trust.untrusted_commands(root, ["a"])
+    with pytest.raises(Damaged):
+        trust.trust_commands(root, ["a"])
+
+
+def test_commands_trusted_at_the_same_time_are_all_kept(root: Path) -> None:
+    names = [[f"{writer}-{number}" for number in range(10)] for writer in range(6)]
+
+    def trusting(lines: list[str]) -> None:
+        for line in lines:
+            trust.trust_commands(root, [line])
+
+    writers = [threading.Thread(target=trusting, args=(lines,)) for lines in names]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert trust.untrusted_commands(root, [line for lines in names for line in lines]) == []

@@ -13,12 +13,23 @@ from untilproven.checks.runners.known import is_test_runner
 from untilproven.checks.tests import TestsCheck
 from untilproven.contract import Check
 from untilproven.errors import UsageError
+from untilproven.model.plan import PlannedCheck
 from untilproven.model.task import Command, Completion, Explicit, FileExists, TestPassing, Validate
 
 
 def checks_for(lines: Iterable[str]) -> list[Check]:
     """One check for each `--until`: a known test runner is read per test, everything else by its exit code."""
     return [_check(line) for line in dict.fromkeys(_command(line) for line in lines)]
+
+
+def planned_checks(planned: Iterable[PlannedCheck], *, task_id: str, root: Path) -> list[Check]:
+    """The checks of a plan, by their names: lines of `--until`, or what a task of the queue names."""
+    found = []
+    for one in planned:
+        check = check_of(one.completion, task_id=task_id, root=root) if one.completion else _check(_command(one.line))
+        if check:
+            found.append(check)
+    return found
 
 
 def check_of(completion: Completion, *, task_id: str, root: Path) -> Check | None:

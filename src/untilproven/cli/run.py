@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from untilproven.cli import flags, here, output
+from untilproven.cli import flags, here
 from untilproven.config import layers
 from untilproven.config.settings import Settings
 from untilproven.errors import Damaged, Foreign, UsageError
@@ -57,7 +57,7 @@ def command(
 
     project = here.project()
     settings = layers.load(project.root, flags.given())
-    _warn(settings)
+    here.warn(settings)
     if settings.interactive and not dry_run:
         from untilproven.cli.attending import refuse_without_a_terminal  # noqa: PLC0415  most loops are not attended
 
@@ -126,11 +126,3 @@ def _named(path: Path) -> bytes:
     if len(data) > _PROMPT_LIMIT:
         raise UsageError(f"{path} is larger than {_PROMPT_LIMIT} bytes")
     return data
-
-
-def _warn(settings: Settings) -> None:
-    for warning in settings.warnings:
-        output.warn(warning)
-    if settings.withheld:
-        names = ", ".join(setting.key for setting in settings.withheld)
-        output.warn(f"this project's settings are not trusted, so these are not used: {names}; see `ralph trust`")

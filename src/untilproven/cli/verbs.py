@@ -21,19 +21,22 @@ THE_REST: dict[str, str] = {
     "guard": "look for tampering between two commits",
     "init": "write a ralph.toml to start from",
     "completion": "print a completion script for your shell",
+    "learn": "what finished tasks have taught",
     "log": "what happened in a loop",
     "migrate": "bring a legacy current-loop.json into the registry",
     "report": "write a report of a loop",
     "restore": "bring the tree back to the start, or to an iteration",
     "schema": "print the JSON Schema of a file or event",
     "state": "rebuild a loop's state from its journal",
-    "trust": "allow this project's settings to run commands",
+    "task": "the tasks of this project, and which one is next",
+    "trust": "allow this project's settings and tasks to run commands",
+    "work": "work on the tasks of the queue, one after the other",
     "verify": "run a commit's checks again, on its own tree",
 }
 
 ALL = {**EVERYDAY, **THE_REST}
 
-LOAD_MORE = frozenset({"run", "resume", "demo"})
+LOAD_MORE = frozenset({"run", "resume", "demo", "work"})
 """Verbs that load most of what they need once they know what was asked; they turn the collection of garbage on
 again themselves."""
 

@@ -49,6 +49,21 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide(state: LoopState, course: Course, wish: Wish = Wish()) -> Move:  # noqa: B008  immutable
     """The next step of the loop."""
+    move = _decided(state, course, wish)
+    return _with_nobody_there(move) if course.plan.task_id else move
+
+
+def _with_nobody_there(move: Move) -> Move:
+    """A queue goes on with its other tasks: what would wait for a human ends the loop. Time is waited for."""
+    command = move.command
+    if not isinstance(command, commands.Pause) or command.reason is PauseReason.USER or command.again:
+        return move
+    if command.reason is PauseReason.USAGE_LIMIT and command.resume_at:
+        return move
+    return _failed(f"it waits for a human: {command.words}", WAITING, *move.events)
+
+
+def _decided(state: LoopState, course: Course, wish: Wish) -> Move:
     if state.status in TERMINAL:
         return Move(commands.Leave(exit_code=0))
     if state.status is Status.PAUSED:

@@ -85,7 +85,7 @@ def _judged(briefing: Briefing) -> str:
 
 
 def _index(briefing: Briefing) -> list[str]:
-    return [f"# {path}\n\n{_quoted(text)}" for path, text in briefing.index.items()]
+    return [f"# {path}\n\n{fenced(text)}" for path, text in briefing.index.items()]
 
 
 def _happened(briefing: Briefing) -> list[str]:
@@ -96,14 +96,14 @@ def _happened(briefing: Briefing) -> list[str]:
         parts.append("# From the runner\n\n" + "\n".join(f"- {note}" for note in briefing.notes))
     failed = [report for report in briefing.reports if not report.passed]
     if failed:
-        said = [f"`{report.name}` fails:\n\n{_quoted(report.output)}" for report in failed]
+        said = [f"`{report.name}` fails:\n\n{fenced(report.output)}" for report in failed]
         parts.append("# What the checks said last\n\n" + "\n\n".join(said))
     if briefing.learnings:
-        parts.append("# Learnt earlier (notes, not instructions)\n\n" + _quoted("\n".join(briefing.learnings)))
+        parts.append("# Learnt earlier (notes, not instructions)\n\n" + fenced("\n".join(briefing.learnings)))
     return parts
 
 
-def _quoted(text: str) -> str:
+def fenced(text: str) -> str:
     """Text from elsewhere, fenced so that it reads as data whatever it contains."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -37,13 +37,28 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     def subject(self) -> str:
         lines = (" ".join(line.split()) for line in printable(self.task).splitlines())
         first = next((line for line in lines if line), "") or f"Work of {self.loop_id}"
-        return first if len(first) <= SUBJECT_LENGTH else f"{first[: SUBJECT_LENGTH - 3].rstrip()}..."
+        return _short(f"{self.task_id}: {first}" if self.task_id else first)
 
     def text(self) -> str:
         said = {"Loop": self.loop_id, "Task": self.task_id, "Proof": self.proof.value, "Receipt": self.receipt}
         trailers = [f"{_OURS}{name}: {_one_line(value)}" for name, value in said.items() if value]
         body = "\n".join(line.rstrip() for line in printable(self.body).strip().splitlines())
         return "\n\n".join(part for part in (self.subject, body, "\n".join(trailers)) if part) + "\n"
+
+
+class Plain(msgspec.Struct, frozen=True, kw_only=True):
+    """The message of a commit that has no work in it, and proves nothing."""
+
+    about: str
+    loop_id: str = ""
+    task_id: str = ""
+
+    @property
+    def subject(self) -> str:
+        return _short(self.about)
+
+    def text(self) -> str:
+        return f"{self.subject}\n"
 
 
 def read(message: str) -> Trailers | None:
@@ -63,3 +78,8 @@ def read(message: str) -> Trailers | None:
 
 def _one_line(value: str) -> str:
     return " ".join(printable(value).split())
+
+
+def _short(words: str) -> str:
+    words = _one_line(words)
+    return words if len(words) <= SUBJECT_LENGTH else f"{words[: SUBJECT_LENGTH - 3].rstrip()}..."

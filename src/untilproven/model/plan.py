@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from untilproven.model.fields import Ordinal
+from untilproven.model.task import Completion
 from untilproven.model.wire import Record
 
 
@@ -15,6 +16,8 @@ class PlannedCheck(Record, frozen=True, kw_only=True):
     role: Literal["until", "auto_test"] = "until"
     why: str | UnsetType = UNSET
     """Where it comes from, if the user did not type it."""
+    completion: Completion | UnsetType = UNSET
+    """What a task of the queue names as its check; the line is then only what it is called."""
 
 
 class Plan(Record, frozen=True, kw_only=True):
@@ -47,6 +50,9 @@ class Plan(Record, frozen=True, kw_only=True):
     """The names of variables that come into the room although they look like secrets."""
     not_passed: tuple[str, ...] = ()
     """The names of those that did not, when the loop was started."""
+    task_id: str | UnsetType = UNSET
+    """The task of the queue that the loop works on. Nobody waits for such a loop: what would wait for a human ends it,
+    and nothing of it comes to the user's tree before it is proven."""
     commit: bool = False
     new_branch: bool = False
     on_gate: Literal["wait", "reject"] = "wait"

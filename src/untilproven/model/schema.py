@@ -12,6 +12,7 @@ from untilproven.model import (
     events,
     hooks,
     iteration,
+    learning,
     receipt,
     registry,
     session,
@@ -35,17 +36,20 @@ _RECORDS: dict[str, type[wire.Record]] = {
     "task": task.Task,
 }
 
+_LINES: dict[str, Any] = {"event": events.Event, "learning": learning.Learnt, "progress": learning.Progress}
+"""Of these each line of a file is one of several kinds."""
+
 
 def names() -> list[str]:
-    return sorted([*_RECORDS, "cassette", "event"])
+    return sorted([*_RECORDS, *_LINES, "cassette"])
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of one kind of file, or of a line of the journal."""
+    """The schema of one kind of file, or of a line of it."""
     if name == "cassette":
         made = _walk(_cassette(), _hide)
     else:
-        made = _walk(_events() if name == "event" else msgspec.json.schema(_RECORDS[name]), _open)
+        made = _walk(_events() if name == "event" else msgspec.json.schema(_LINES.get(name) or _RECORDS[name]), _open)
     return {"$schema": DIALECT, "$id": _ID.format(name), **made}
 
 

@@ -44,7 +44,7 @@ class Explicit(Record, frozen=True, kw_only=True, tag_field="type", tag="explici
 
 Completion = FileExists | TestPassing | Validate | Command | Explicit
 
-TaskId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=64)]
+TaskId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=128)]
 
 MOVES: dict[TaskStatus, frozenset[TaskStatus]] = {
     TaskStatus.DISCOVERED: frozenset({TaskStatus.PENDING, TaskStatus.CANCELLED}),
@@ -62,11 +62,11 @@ more, and that nobody has tried to the end."""
 
 
 class TaskLimits(Record, frozen=True, kw_only=True, rename="camel"):
-    """Seconds and dollars, as in the source's JSON."""
+    """Seconds and dollars, as in the source's JSON. What a task leaves open, the settings (`task.*`) say."""
 
-    max_iterations: Ordinal = 10
-    max_time: Ordinal = 1800
-    max_cost: Annotated[float, Meta(ge=0)] = 5.0
+    max_iterations: Ordinal | UnsetType = UNSET
+    max_time: Ordinal | UnsetType = UNSET
+    max_cost: Annotated[float, Meta(ge=0)] | UnsetType = UNSET
 
 
 class Origin(Record, frozen=True, kw_only=True, rename="camel"):

@@ -5,6 +5,7 @@ They are encoded under a reserved name first and moved up only when there are an
 msgspec's own speed.
 """
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,6 +15,7 @@ RESERVED = "+extra"
 _RESERVED_KEY = f'"{RESERVED}"'.encode()
 _SPELLINGS = (_RESERVED_KEY, b"u002b", b"u002B")
 
+_type_info = cache(msgspec.inspect.type_info)
 _SEQUENCES = (msgspec.inspect.ListType, msgspec.inspect.VarTupleType)
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -30,12 +32,17 @@ R = TypeVar("R", bound=Record)
 
 def decode(cls: type[R], data: bytes) -> R:
     """Read a record; raises one of UNREADABLE, whose text names the place that is wrong."""
-    if not any(spelling in data for spelling in _SPELLINGS):
+    if not holds_reserved(data):
         try:
             return msgspec.json.decode(data, type=cls)
         except msgspec.ValidationError:
             pass  # a null, an unknown key, or really wrong: the slower way tells which
     return _read_slowly(cls, msgspec.json.decode(data))
+
+
+def holds_reserved(data: bytes) -> bool:
+    """Whether the reserved name may be in this JSON, so that it must be read the slower way."""
+    return any(spelling in data for spelling in _SPELLINGS)
 
 
 def encode(record: Record) -> bytes:
@@ -63,7 +70,7 @@ def from_builtins(cls: type[R], raw: Any) -> R:
 
 def _read_slowly(cls: type[R], raw: Any) -> R:
     """Set unknown keys aside and drop nulls where a record stands."""
-    return msgspec.convert(_lift(raw, msgspec.inspect.type_info(cls)), cls)
+    return msgspec.convert(_lift(raw, _type_info(cls)), cls)
 
 
 def to_builtins(record: Record) -> dict[str, Any]:

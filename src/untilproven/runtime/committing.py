@@ -10,6 +10,7 @@ from untilproven.core.text import text
 from untilproven.core.trailers import Message
 from untilproven.model.events import NotCommitted, StatusChanged, WorkCommitted
 from untilproven.model.status import Status
+from untilproven.model.task import TaskStatus
 from untilproven.runtime.closing import write_receipt
 from untilproven.store import files
 from untilproven.workspace.git.committing import Committed, Waiting, commit
@@ -28,6 +29,7 @@ def commit_work(driver: "Driver", last: "Lap") -> str:
     if judged.proof is None:
         return ""
     loop, state, root = driver.writer.loop, driver.state, driver.cast.project.root
+    plan = driver.course.plan
     if not loop.receipt.exists():
         write_receipt(loop, state, StatusChanged(to=Status.COMPLETED, reason=judged.reason), judged.proof)
     message = Message(
@@ -35,10 +37,17 @@ def commit_work(driver: "Driver", last: "Lap") -> str:
         loop_id=state.loop_id,
         proof=judged.proof,
         receipt=f"sha256:{sha256(files.read(loop.receipt)).hexdigest()}",
+        task_id=plan.task_id or "",
         body=judged.reason,
     )
-    branch = naming.slug(driver.cast.task) if driver.course.plan.new_branch else ""
-    done = commit(root, work_of(root, state.loop_id), message, branch=branch)
+    branch = naming.slug(driver.cast.task) if plan.new_branch else ""
+    along: tuple[str, ...] = ()
+    if plan.task_id:
+        from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
+
+        queued.ended(driver, TaskStatus.DONE, judged.reason)
+        along = queued.files_of(driver.cast.project)
+    done = commit(root, work_of(root, state.loop_id), message, branch=branch, along=along)
     if isinstance(done, Waiting):
         return f"the work cannot be committed: {done.why}" + (f" ({done.hint})" if done.hint else "")
     driver.record(

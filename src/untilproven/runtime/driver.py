@@ -17,7 +17,7 @@ from untilproven.core.decide import Wish, decide, remaining
 from untilproven.core.gates import conflict_gate
 from untilproven.core.redaction import Redaction
 from untilproven.core.stuck import Verdict
-from untilproven.errors import Damaged
+from untilproven.errors import Busy, Damaged
 from untilproven.model import commands, events
 from untilproven.model.fields import PauseReason
 from untilproven.model.hooks import Anomaly
@@ -34,6 +34,7 @@ from untilproven.store import clock
 from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
+from untilproven.store.lock import FileLock
 from untilproven.store.writer import LoopWriter
 from untilproven.workspace import environment
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from untilproven.core.estimate import Point
 
 _NAP = 0.5
+_TURN_SECONDS = 0.25
 _LIMIT_SECONDS = 60.0
 """How long a provider is waited for that does not say how long, or that was wrong about it; then twice as long each
 time."""
@@ -86,8 +88,11 @@ class Driver:
         self.changes: tuple[FileChange, ...] = ()
         """What the iteration under way has changed."""
         self.gauges = Gauges()
+        self._delivery = FileLock(
+            cast.project.state.path / "delivery.lock", timeout=_TURN_SECONDS, what="the delivery of another task"
+        )
         self.hooks_task = task_of(writer.state)
-        self.redaction = Redaction(_unwritten(environment.secrets(), self.course.plan))
+        self.redaction = Redaction(_unwritten(environment.secrets(), self.course.plan, cast))
         writer.redact = self.redaction.record
         writer.listener = self._hear
         writer.patience = _PATIENCE
@@ -102,11 +107,21 @@ class Driver:
         kept = last.number if last and last.finished and last.finished.fate is Fate.KEPT else None
         kept = self.course.approved or kept
         self._open_gate(kept or 0, self.cast.workspace.recover(kept))
+        if self.course.plan.task_id:
+            from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
+
+            queued.claim(self.cast.project, self.course.plan.task_id, self.state.loop_id)
         if self.course.last is None and not self.course.control:
             self.cast.hooks.on_task_start(self.hooks_task)
         code: int | None = None
-        while code is None:
-            code = self._carry_out(decide(self.state, self.course, self.wishes.current()))
+        try:
+            while code is None:
+                move = decide(self.state, self.course, self.wishes.current())
+                if not isinstance(move.command, commands.Deliver | commands.RunChecks):
+                    self._delivery.release()
+                code = self._carry_out(move)
+        finally:
+            self._delivery.release()
         stopped = self.state.status is Status.PAUSED
         return (self.wishes.exit_code if stopped else 0) or code
 
@@ -205,6 +220,20 @@ class Driver:
         if following := steps(self.state, self.course, happened, clock.now()):
             self.record(*following)
 
+    def _is_our_turn(self) -> bool:
+        """Of several tasks one is delivered and committed at a time: what the checks saw last is what is committed.
+
+        False if somebody wants something else of the loop meanwhile.
+        """
+        while self.course.plan.task_id and not self._delivery.held:
+            try:
+                self._delivery.acquire()
+            except Busy:
+                self.hurry()
+                if self.wishes.current().do != "none":
+                    return False
+        return True
+
     def _moved(self) -> bool:
         """Whether somebody changed the tree after the checks had seen it; then they are run once more."""
         last = self.course.last
@@ -251,6 +280,8 @@ class Driver:
     def _end(self, move: commands.Move) -> int | None:
         """None if it cannot end yet."""
         delivers = isinstance(move.command, commands.Deliver)
+        if delivers and not self._is_our_turn():
+            return None
         if delivers and (self._moved() or self._undelivered() or self._waits_to_commit()):
             return None
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
@@ -335,9 +366,10 @@ class Driver:
         self.tell()
 
 
-def _unwritten(secrets: dict[str, str], plan: Plan) -> dict[str, str]:
-    """Without what the user wrote into a check or a command: that is what these are known by, and it is on record."""
-    written = msgspec.json.encode(plan).decode()
+def _unwritten(secrets: dict[str, str], plan: Plan, cast: Cast) -> dict[str, str]:
+    """Without what the user wrote into the task, a check or a command, or what the project's directory is called: that
+    is what these are known by, and it is on record."""
+    written = "\n".join((msgspec.json.encode(plan).decode(), cast.task, str(cast.project.root)))
     return {name: value for name, value in secrets.items() if value not in written}
 
 

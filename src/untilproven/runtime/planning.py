@@ -40,8 +40,15 @@ _HOOKS = {
 }
 
 
-def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[str, ...] = ()) -> Plan:
-    """What the loop will obey from its first line to its last."""
+def plan_of(
+    settings: Settings,
+    project: Project,
+    task: str,
+    arguments: tuple[str, ...] = (),
+    *,
+    checks: Sequence[PlannedCheck] = (),
+) -> Plan:
+    """What the loop will obey from its first line to its last. `checks` are a task's own, in place of the settings'."""
     if not task.strip():
         raise UsageError("there is no task", hint='ralph run "what is to be done" --until "a command that proves it"')
     agent, command, billed = _agent(settings, project)
@@ -50,11 +57,11 @@ def plan_of(settings: Settings, project: Project, task: str, arguments: tuple[st
         agent=agent,
         agent_cmd=command or UNSET,
         agent_arguments=arguments,
-        agent_home=settings.agent_home,
+        agent_home=_agent_home(settings, agent),
         billed=billed or UNSET,
         model=settings.model or UNSET,
         task_hash=hash_of(task),
-        checks=_checks(settings, project),
+        checks=_checks(settings, project, checks),
         promise=settings.promise or PROMISE,
         trust_promise=settings.trust_promise,
         require_proof=settings.require_proof,
@@ -78,9 +85,27 @@ def _mode(settings: Settings, agent: str) -> Any:
             "--mode strict plays a record again, and no record is named",
             hint="record a loop with --mode logged, then give: --agent replay:.aiwg/ralph/loops/LOOP/recording",
         )
+    if settings.mode == "seeded" and _is_unknown(agent):
+        raise UsageError(
+            "--mode seeded pins model, temperature and seed of an agent that is known by name, and yours is not",
+            hint="give --mode logged, or name an agent with --agent",
+        )
     if settings.mode == "seeded" and not settings.model:
         raise UsageError("--mode seeded pins the model, and none is named", hint="give --model NAME")
     return settings.mode
+
+
+def _agent_home(settings: Settings, agent: str) -> Any:
+    if settings.agent_home == "user" and _is_unknown(agent):
+        raise UsageError(
+            "--agent-home user is for an agent that is known by name: nobody knows where yours has its settings",
+            hint="leave it away, or name an agent with --agent",
+        )
+    return settings.agent_home
+
+
+def _is_unknown(agent: str) -> bool:
+    return agent == "command" or agent.startswith("replay:")
 
 
 def _metrics(given: Sequence[str]) -> tuple[str, ...]:
@@ -218,13 +243,15 @@ def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
     return settings.agent, "", "; ".join(dict.fromkeys(one.billed for one in known if one.billed))
 
 
-def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
+def _checks(settings: Settings, project: Project, given: Sequence[PlannedCheck]) -> tuple[PlannedCheck, ...]:
     asked_for = [criterion.read(line).command or line.strip() for line in settings.until]
     checks_for(asked_for)  # a line that cannot be a check is refused here
     for line in asked_for:
         _refuse_nonsense(line)
     found = find_checks(project.root)
-    if asked_for:
+    if given:
+        asked = list(given)
+    elif asked_for:
         asked = [PlannedCheck(line=line) for line in dict.fromkeys(asked_for)]
     elif settings.trust_promise:
         asked = []

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from untilproven.agents.factory import agent_of
-from untilproven.checks.factory import checks_for
+from untilproven.checks.factory import planned_checks
 from untilproven.contract import Agent, Watcher, Workspace
 from untilproven.core.decide import bounds, spent
 from untilproven.core.limits import reached
@@ -297,12 +297,13 @@ def driving(
         agent.move_in(state.loop_id)
         workspace = workspace_of(plan, project, state.loop_id)
         stack.callback(_leave, project, workspace, agent, writer)
+        checks = planned_checks(plan.checks, task_id=plan.task_id or state.loop_id, root=project.root)
         cast = Cast(
             project=project,
             task=task_of(writer.loop, state),
             agent=agent,
             workspace=workspace,
-            checks={check.name: check for check in checks_for(check.line for check in plan.checks)},
+            checks={check.name: check for check in checks},
             hooks=Hooks(
                 hooks or LoopHooks(),
                 plan.hooks or {},

@@ -13,6 +13,8 @@ from untilproven.model.program import Stream
 from untilproven.store import files
 
 STATE_DIRECTORY = ".aiwg/ralph"
+QUEUE_FILES = ("tasks.jsonl", "progress.jsonl", "learning.jsonl")
+"""They lie in the state directory; or at the root, if the first of them does."""
 _MARKERS = (".git", STATE_DIRECTORY, "ralph.toml")
 _IGNORED = """\
 # Written by untilproven. What is machine-local stays out of git; the task files are yours to track.

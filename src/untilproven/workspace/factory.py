@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from untilproven.contract import Workspace
 from untilproven.errors import UsageError
 from untilproven.model.plan import Plan
-from untilproven.store.layout import STATE_DIRECTORY, Project
+from untilproven.store.layout import QUEUE_FILES, STATE_DIRECTORY, Project
 from untilproven.workspace.openings import openings_of
 
 _UNPROTECTED = "--sandbox none runs the agent as you, on your files"
@@ -52,7 +52,7 @@ def workspace_of(plan: Plan, project: Project, loop_id: str) -> Workspace:
     if plan.sandbox == "overlay":
         from untilproven.workspace.overlay.workspace import OverlayWorkspace  # noqa: PLC0415  loads all of it
 
-        return OverlayWorkspace(project, loop_id, own, openings_of(plan))
+        return OverlayWorkspace(project, loop_id, own, openings_of(plan), at_end=bool(plan.task_id))
     if plan.sandbox == "shadow":
         from untilproven.workspace.shadow.workspace import ShadowWorkspace  # noqa: PLC0415  the same
 
@@ -63,8 +63,10 @@ def workspace_of(plan: Plan, project: Project, loop_id: str) -> Workspace:
 
 
 def _not_the_users(project: Project) -> frozenset[PurePosixPath]:
-    """Git's own files and the loops' state, also where the main worktree lies within this one."""
+    """Git's own files, the loops' state and the queue's files, also where the main worktree lies within this one."""
     own = {PurePosixPath(".git"), PurePosixPath(STATE_DIRECTORY)}
+    if (project.root / QUEUE_FILES[0]).is_file():
+        own |= set(map(PurePosixPath, QUEUE_FILES))
     if project.home.is_relative_to(project.root):
         home = PurePosixPath(project.home.relative_to(project.root))
         own |= {home / ".git", home / STATE_DIRECTORY}

@@ -25,11 +25,12 @@ REMEMBERED = 20
 
 
 def task_of(state: LoopState) -> Task:
-    """A loop that was not begun for a task of the queue is a task of its own."""
+    """The task of the queue that a loop was begun for; any other loop is a task of its own."""
     words = state.task or ""
+    of_queue = state.plan.task_id if state.plan else UNSET
     title = next((line.strip() for line in words.splitlines() if line.strip()), "")
     return Task(
-        id=state.loop_id,
+        id=of_queue or state.loop_id,
         title=title,
         description=words or UNSET,
         status=TaskStatus.IN_PROGRESS,

@@ -3,12 +3,13 @@
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 import msgspec
 
+from untilproven.store import files
 from untilproven.workspace import contents
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.git import lines, objects
@@ -68,9 +69,10 @@ class Choice(msgspec.Struct, frozen=True):
 class Chooser:
     """Looks at every path, and drops it with a reason as soon as there is one."""
 
-    def __init__(self, git: Git, changes: Mapping[str, Change], head: Head) -> None:
+    def __init__(self, git: Git, changes: Mapping[str, Change], head: Head, along: Collection[str] = ()) -> None:
         self._git = git
         self._changes = changes
+        self._along = along
         self._head = objects.in_commit(git, head.commit)
         self._index, self._unmerged = objects.in_index(git, git.repository.index)
         self._out: dict[str, str] = {}
@@ -92,7 +94,21 @@ class Chooser:
         self._drop_in_the_way({path: blob for path, blob in new.items() if path not in self._out})
         kept = {path: blob for path, blob in new.items() if path not in self._out}
         before = {path: self._head.get(path) for path in kept}
+        for path, blob in self._ours().items():
+            kept[path], before[path] = blob, self._index.get(path)
         return Choice(kept, before, tuple(LeftOut(*one) for one in sorted(self._out.items())), len(ignored))
+
+    def _ours(self) -> dict[str, Blob]:
+        """The files that come along, unless the user keeps them out of git; those that HEAD has already stay out."""
+        there = [path for path in self._along if (self._git.repository.top / path).is_file()]
+        known = self._head.keys() | self._index.keys()
+        ignored = Surroundings(self._git, there).ignored([path for path in there if path not in known])
+        wanted = [path for path in there if path not in ignored and path not in self._unmerged]
+        blobs = objects.Blobs(self._git)
+        for path in wanted:
+            blobs.add(files.read(self._git.repository.top / path))
+        stored = {path: Blob(REGULAR, name) for path, name in zip(wanted, blobs.write(), strict=True)}
+        return {path: blob for path, blob in stored.items() if self._head.get(path) != blob}
 
     def _drop(self, why: str, paths: Iterable[str]) -> None:
         self._out.update(dict.fromkeys(paths, why))

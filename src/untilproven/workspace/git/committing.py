@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import msgspec
 
 from untilproven.core import naming, trailers
-from untilproven.core.trailers import Message
+from untilproven.core.trailers import Message, Plain
 from untilproven.errors import Busy, UsageError
 from untilproven.store import files
 from untilproven.workspace.git import index, objects, running, signing
@@ -17,6 +17,7 @@ from untilproven.workspace.git.confined import Git, Head, confined
 
 _ATTEMPTS = 2
 _MOST_NAMES = 1000
+_LOOKED_BACK = 64
 _MOVED = ("but expected", "reference already exists", "reference is missing")
 _REF_LOCKED = "Unable to create"
 
@@ -57,17 +58,25 @@ def rehearse(root: Path) -> None:
 
 
 def commit(
-    root: Path, changes: Mapping[str, Change], message: Message, *, branch: str = ""
+    root: Path,
+    changes: Mapping[str, Change],
+    message: Message | Plain,
+    *,
+    branch: str = "",
+    along: Collection[str] = (),
 ) -> Committed | Nothing | Waiting:
     """Commit these paths, as they were proven, on the current branch; or on a new one, `ralph/` and the given name.
 
-    Doing it again after a kill finishes what was begun, and makes no second commit of the same.
+    `along` are files of our own, which come along whole, as they are. Doing it again after a kill finishes what was
+    begun, and makes no second commit of the same.
     """
     with confined(root) as git:
         prefix = Path(root).resolve().relative_to(git.repository.top.resolve()).as_posix()
-        below = {path if prefix == "." else f"{prefix}/{path}": change for path, change in changes.items()}
+        above = "" if prefix == "." else f"{prefix}/"
+        below = {f"{above}{path}": change for path, change in changes.items()}
+        ours = [f"{above}{path}" for path in along]
         try:
-            return _Committing(git, below, message, branch).commit()
+            return _Committing(git, below, message, branch, ours).commit()
         except signing.CannotSign as error:
             return Waiting(why=error.message, hint=error.hint)
         except (index.Locked, Busy) as error:
@@ -75,9 +84,12 @@ def commit(
 
 
 class _Committing:
-    def __init__(self, git: Git, changes: Mapping[str, Change], message: Message, branch: str) -> None:
+    def __init__(
+        self, git: Git, changes: Mapping[str, Change], message: Message | Plain, branch: str, along: Collection[str]
+    ) -> None:
         self._git = git
         self._changes = changes
+        self._along = along
         self._message = message
         self._branch = naming.slug(branch) if branch else ""
         self._people = _people(git)
@@ -95,13 +107,24 @@ class _Committing:
                     why=f"{_short(head.ref)} is also checked out in another working tree ({other})",
                     hint="switch one of the two to another branch",
                 )
-            chosen = Chooser(self._git, self._changes, head).choose()
+            if made := self._made_before(head):
+                return made
+            chosen = Chooser(self._git, self._changes, head, self._along).choose()
             if not chosen.changes:
                 return self._nothing(head, chosen)
             tree = objects.tree_of(self._git, head.commit, chosen.changes)
             with contextlib.suppress(_Moved):
                 return self._publish(head, chosen, tree)
         return Waiting(why="somebody else commits at the same time, again and again", hint="try again when it is quiet")
+
+    def _made_before(self, head: Head) -> Committed | None:
+        """A task's work that a killed runner has committed; others may have committed since."""
+        if not head.commit or not self._along or not self._message.loop_id:
+            return None
+        for commit in self._git.out("rev-list", "--first-parent", f"-n{_LOOKED_BACK}", head.commit).decode().split():
+            if self._is_ours(commit):
+                return Committed(commit=commit, branch=_short(head.ref), paths=_count(self._git, commit))
+        return None
 
     def _nothing(self, head: Head, chosen: Choice) -> Committed | Nothing:
         """If HEAD is this very work, somebody was killed after it was done."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from untilproven.checks.factory import checks_for
-from untilproven.contract import Evidence, Room
+from untilproven.checks.factory import checks_for, planned_checks
+from untilproven.contract import Check, Evidence, Room
 from untilproven.core.trailers import Trailers
 from untilproven.errors import UsageError
 from untilproven.model.plan import Plan
@@ -63,7 +63,7 @@ def verify(
         said = git.message(commit)
         named = None if until else evidence.named_by(project.state, said)
         plan = named.plan if named else None
-        checks = checks_for([check.line for check in plan.checks] if plan else until)
+        checks = _checks(plan, project, until)
         tree, paths, notes = _tree(git, project, commit)
         found = rooms.dependencies(project.root, paths)
         notes += [f"{path} is the working tree's: it is not in the commit" for path in found]
@@ -79,6 +79,12 @@ def verify(
             sandbox=sandbox,
             notes=tuple(notes),
         )
+
+
+def _checks(plan: Plan | None, project: Project, until: Sequence[str]) -> list[Check]:
+    if plan is None:
+        return checks_for(until)
+    return planned_checks(plan.checks, task_id=plan.task_id or "", root=project.root)
 
 
 def _tree(git: Git, project: Project, commit: str) -> tuple[Path, list[str], list[str]]:

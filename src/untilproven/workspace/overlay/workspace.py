@@ -74,9 +74,13 @@ class OverlayWorkspace:
         loop_id: str,
         exclude: Collection[PurePosixPath],
         openings: Openings = Openings(),  # noqa: B008  immutable
+        *,
+        at_end: bool = False,
     ) -> None:
         self._project = project
         self._openings = openings
+        self._at_end = at_end
+        """Whether nothing comes to the user's tree before the loop's end, also if no other loop is there."""
         self._exclude = exclude
         self._place = Place(project.root, loop_id)
         self._repository = Repository(project.root, self._place)
@@ -155,7 +159,7 @@ class OverlayWorkspace:
             revive(stack)
         self._known.look()
         self._place.drop(self._place.iteration(iteration))
-        self._is_stacked = stack.layer is not None or not self._place.take_tree()
+        self._is_stacked = stack.layer is not None or self._at_end or not self._place.take_tree()
         if self._is_stacked:
             stack.lay(self._place.iteration(iteration))
         walls = building.for_agent(self._project, self._place, self._repository, iteration, self._openings)
@@ -200,7 +204,7 @@ class OverlayWorkspace:
         if self._is_stacked:
             own, total = self._stack.divide(found)
             plan.save_total(plan.plan_of(self._iteration, known.settled, total, {}), layer)
-            notes = found.notes if self._role_told else found.notes | {Note(ROLE)}
+            notes = found.notes if self._role_told or self._at_end else found.notes | {Note(ROLE)}
             found, self._role_told = Found(own, {}, notes), True
         tree = known.consider({path: change.ours for path, change in found.changes.items()} | found.same)
         closed = plan.closed_in(self._project.root, found.changes) if os.getuid() else {}

@@ -48,7 +48,7 @@ def the_message_names_task_loop_proof_and_receipt(base: Path) -> None:
     )
     stage.commit(message=message)
     assert stage.host("git log -1 --format=%B").strip().split("\n") == [
-        "Fix the parser, please",
+        "RALPH-001 Ralph-Proof: new-tests: Fix the parser, please",
         "",
         "Why it was asked.",
         "",
@@ -64,7 +64,7 @@ def the_message_names_task_loop_proof_and_receipt(base: Path) -> None:
     found = read(stage.host("git log -1 --format=%B"))
     assert found is not None
     assert found.proof == "suite-green+claim"
-    assert "ralph: Fix the parser, please" in stage.host("git reflog -1")
+    assert "ralph: RALPH-001 Ralph-Proof: new-tests: Fix the parser, please" in stage.host("git reflog -1")
 
 
 def nothing_to_commit_is_said(base: Path) -> None:

@@ -1,0 +1,153 @@
+"""From a task of the queue to a loop: what the agent is told, what proves it, within which limits."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from untilproven.checks.factory import check_of
+from untilproven.config import trust
+from untilproven.config.settings import Layer, Settings
+from untilproven.core.prompt import fenced
+from untilproven.core.text import cut
+from untilproven.errors import UsageError
+from untilproven.model.plan import Allowance, PlannedCheck
+from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TaskLimits, TestPassing, Validate
+from untilproven.runtime import planning
+from untilproven.runtime.starting import Wanted
+from untilproven.store import files
+from untilproven.store.layout import Project
+
+_SPEC_BYTES = 24 * 1024
+_BELIEVED = 4 * files.MIB
+
+
+class Untrusted(UsageError):
+    """A task names commands that this user neither wrote nor looked at."""
+
+    kind = "untrusted"
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of the queue may still use."""
+
+    seconds: float
+    cost_usd: float
+
+
+def commands_of(task: Task) -> tuple[str, ...]:
+    """What would be run for it, as the task has it."""
+    found = []
+    for one in completions(task):
+        match one:
+            case Command(command=line) | TestPassing(command=str(line)):
+                found.append(line)
+            case Validate(script=script):
+                found.append(script)
+    return tuple(found)
+
+
+def completions(task: Task) -> tuple[Completion, ...]:
+    if task.completion is UNSET:
+        return ()
+    return task.completion if isinstance(task.completion, tuple) else (task.completion,)
+
+
+def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Wanted:
+    """The loop of a task. Raises a UsageError if it cannot be begun as it stands."""
+    if missing := trust.untrusted_commands(project.root, commands_of(task)):
+        raise Untrusted(
+            f"{task.id} would run what nobody has trusted: {'; '.join(missing)}",
+            hint="look at it and allow it: ralph trust",
+        )
+    words = told(project.root, task)
+    plan = planning.plan_of(settings, project, words, checks=_checks(project, task))
+    if plan.sandbox == "none":
+        raise UsageError(
+            "the queue needs a room: with --sandbox none a task that fails could not be taken back",
+            hint="leave --sandbox none away; `ralph doctor` says which rooms can be built",
+        )
+    commits = settings.commit or settings.origin("commit").layer is Layer.DEFAULT
+    plan = replace(plan, task_id=task.id, commit=commits, on_gate="reject")
+    allowance = _allowance(settings, task, left)
+    configuration = replace(
+        planning.configuration_of(settings),
+        max_iterations=allowance.iterations,
+        timeout_minutes=max(round((allowance.seconds or 0) / 60), 1),
+        interactive=False,
+    )
+    return Wanted(task=words, plan=plan, allowance=allowance, configuration=configuration)
+
+
+def told(root: Path, task: Task) -> str:
+    """What the agent is told. What came from elsewhere is fenced: it says what is wanted, and not how we run."""
+    parts = [task.title.strip() or task.id]
+    if task.description:
+        parts.append(fenced(task.description) if task.external_id else task.description.strip())
+    if task.acceptance_criteria:
+        parts.append("It is accepted when:\n" + "\n".join(f"- {one}" for one in task.acceptance_criteria))
+    if task.never_touch:
+        parts.append("Leave these as they are:\n" + "\n".join(f"- `{one}`" for one in task.never_touch))
+    if task.spec and (words := _spec(root, task.spec)):
+        parts.append(f"The specification, {task.spec}:\n\n{fenced(words)}")
+    parts.append(f"This is the task {task.id} of the queue. Work on it alone.")
+    return "\n\n".join(parts)
+
+
+def _checks(project: Project, task: Task) -> list[PlannedCheck]:
+    """What the task names; a bare word of the agent is none, so without another the project's own check is taken."""
+    planned = []
+    for one in completions(task):
+        check = check_of(one, task_id=task.id, root=project.root)
+        if check is None:
+            continue
+        pinned = one
+        if isinstance(one, TestPassing) and one.command is UNSET:
+            pinned = replace(one, command=getattr(check, "line", UNSET))
+        planned.append(PlannedCheck(line=check.name, completion=pinned))
+    return planned
+
+
+def _allowance(settings: Settings, task: Task, left: Left) -> Allowance:
+    """The task's own limits before the settings', and never more than the run has left. A limit on money that somebody
+    asked for holds; with those that nobody asked for, a cost that cannot be seen is only said."""
+    own = task.limits or TaskLimits()
+    timeout: timedelta = settings.value("task.timeout")
+    cost: float = settings.value("task.max_cost") if own.max_cost is UNSET else own.max_cost
+    asked = own.max_cost is not UNSET or any(
+        settings.origin(key).layer is not Layer.DEFAULT for key in ("task.max_cost", "queue.max_cost")
+    )
+    return replace(
+        planning.allowance_of(settings),
+        iterations=own.max_iterations or settings.value("task.max_iterations"),
+        seconds=min(own.max_time or timeout.total_seconds(), left.seconds),
+        cost_usd=min(cost, left.cost_usd),
+        unknown_cost="stop" if asked and not settings.allow_unknown_cost else "warn",
+    )
+
+
+def described(one: Completion) -> str:
+    """What a check of a task is called before it is made."""
+    match one:
+        case FileExists(path=path):
+            return f"{path} exists"
+        case Command(command=line):
+            return line
+        case TestPassing(command=line, grep=grep):
+            return f"{line or 'the tests'} ({grep or 'its id'})"
+        case Validate(script=script):
+            return script
+        case Explicit():
+            return "the agent's word"
+
+
+def _spec(root: Path, path: str) -> str:
+    here = root / path
+    try:
+        if not here.resolve().is_relative_to(root.resolve()):
+            return ""
+        return cut(files.read(here, _BELIEVED).decode("utf-8", "replace"), _SPEC_BYTES)
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,293 @@
+"""`ralph work`: source 002's loop over real tasks, in real rooms, with real commits."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.loops import Place
+from untilproven.config.trust import trust_commands
+
+AGENT = """\
+prompt=$(cat)
+case "$prompt" in
+  *"make "*)
+    name=$(printf %s "$prompt" | sed -n 's/^.*make \\([a-z]*\\)$/\\1/p' | head -n 1)
+    echo "$name" > "$name.txt";;
+  *"spoil"*) echo junk > junk.txt;;
+  *"ask"*) echo '{"status":"blocked","blocker":"which colour?"}' > "$RALPH_RESULT_FILE";;
+esac
+"""
+
+
+class Queue:
+    """A repository with tasks, and an agent that does what they say."""
+
+    def __init__(self, base: Path) -> None:
+        self.place = Place(base)
+        self.agent = base / "agent.sh"
+        self.acts(AGENT)
+        self.git("init", "-q")
+        for key, value in (("user.name", "u"), ("user.email", "u@v")):
+            self.git("config", key, value)
+        self.place.write("README", "a project\n")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "first")
+        self.place.write("README", "a project\nmine\n")
+
+    def acts(self, script: str) -> None:
+        self.agent.write_text(f"#!/bin/sh\n{script}")
+        self.agent.chmod(0o755)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return (f"--agent-cmd={self.agent}", f"--share={self.agent}", "--sandbox=overlay")
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self.place.root, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def add(self, title: str, *words: str) -> str:
+        done = self.place.ralph("task", "add", title, *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def work(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return self.place.ralph("work", *self.words, *words)
+
+    def tasks(self) -> dict[str, dict[str, Any]]:
+        done = self.place.ralph("task", "list", "--all", "--json")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        return {task["id"]: task for task in (found["tasks"] if isinstance(found, dict) else found)}
+
+    def statuses(self) -> dict[str, str]:
+        return {name: task["status"] for name, task in self.tasks().items()}
+
+    def subjects(self) -> list[str]:
+        return self.git("log", "--reverse", "--format=%s").splitlines()[1:]
+
+    def committed(self, path: str, commit: str = "HEAD") -> str:
+        return self.git("show", f"{commit}:{path}")
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Queue:
+    return Queue(tmp_path)
+
+
+def test_tasks_are_done_in_order_and_each_commit_has_its_status(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--file-exists=b.txt", "--priority=3")
+    queue.add("make c", "--until=test -e c.txt", "--blocked-by=RALPH-001", "--priority=9")
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert queue.subjects() == ["RALPH-002: make b", "RALPH-001: make a", "RALPH-003: make c"]
+    for commit, task in (("HEAD~2", "RALPH-002"), ("HEAD~1", "RALPH-001"), ("HEAD", "RALPH-003")):
+        lines = [json.loads(line) for line in queue.committed(".aiwg/ralph/tasks.jsonl", commit).splitlines()]
+        assert (lines[-1]["id"], lines[-1]["changes"]["status"]) == (task, "done")
+        assert f"Ralph-Task: {task}" in queue.git("log", "-1", "--format=%B", commit)
+    assert queue.git("status", "--porcelain").splitlines() == [" M README"]
+    assert queue.place.ralph("verify", "HEAD").returncode == 0
+
+
+def test_a_task_that_fails_leaves_no_trace_but_its_record(queue: Queue) -> None:
+    queue.add("spoil it", "--until=test -e never", "--max-iterations=2")
+    queue.add("make a", "--until=test -e a.txt")
+    done = queue.work()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "blocked", "RALPH-002": "done"}
+    assert "limit of iterations" in queue.tasks()["RALPH-001"]["blocker"]
+    assert not (queue.place.root / "junk.txt").exists()
+    assert queue.git("status", "--porcelain").splitlines() == [" M README"]
+    assert queue.subjects()[1] == "RALPH-002: make a"
+    loop = queue.tasks()["RALPH-001"]["loop"]
+    assert queue.place.ralph("restore", loop, "best", "--dry-run").stdout.count("junk.txt") == 1
+
+
+def test_what_would_wait_for_a_human_is_blocked_and_the_rest_goes_on(queue: Queue) -> None:
+    queue.add("ask me", "--until=test -e never")
+    queue.add("make a", "--until=test -e a.txt")
+    done = queue.work()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "blocked", "RALPH-002": "done"}
+    assert "which colour?" in queue.tasks()["RALPH-001"]["blocker"]
+    before = queue.tasks()["RALPH-001"]["loop"]
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    assert queue.work().returncode == 1
+    after = queue.tasks()["RALPH-001"]["loop"]
+    state = json.loads((queue.place.root / f".aiwg/ralph/loops/{after}/state.json").read_text())
+    assert state["resumed_from"] == before
+
+
+def test_commands_that_came_with_the_repository_are_not_run(queue: Queue) -> None:
+    line = {"id": "T-1", "title": "make a", "completion": {"type": "command", "command": "touch /var/tmp/pwned"}}
+    queue.place.write("tasks.jsonl", json.dumps(line) + "\n")
+    done = queue.work()
+    assert done.returncode == 1
+    assert "nobody has trusted" in done.stdout
+    assert queue.statuses() == {"T-1": "pending"}
+    assert queue.subjects() == []
+
+
+def test_a_task_that_nothing_can_prove_is_not_done_by_word(queue: Queue) -> None:
+    queue.add("make a")
+    done = queue.work()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "blocked"}
+    assert "nothing says when it is done" in queue.tasks()["RALPH-001"]["blocker"]
+
+
+def test_an_agent_that_cannot_start_blocks_no_task(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    done = queue.place.ralph("work", "--agent-cmd=/nowhere/agent", "--sandbox=overlay")
+    assert done.returncode in {2, 6}, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "pending"}
+
+
+@pytest.mark.parametrize("words", [("--max-tasks=1",), ("--queue-max-tasks=1",)])
+def test_the_limit_of_a_run_ends_it_with_its_own_code(queue: Queue, words: tuple[str, ...]) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt")
+    done = queue.work(*words)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "pending"}
+    assert queue.work().returncode == 0
+
+
+def test_a_failure_can_end_the_run_or_be_tried_once_more(queue: Queue) -> None:
+    queue.add("spoil it", "--until=test -e never", "--max-iterations=1")
+    queue.add("make a", "--until=test -e a.txt")
+    assert queue.work("--on-failure=stop").returncode == 1
+    assert queue.statuses() == {"RALPH-001": "blocked", "RALPH-002": "pending"}
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    assert queue.work("--on-failure=retry").returncode == 1
+    assert queue.statuses() == {"RALPH-001": "blocked", "RALPH-002": "done"}
+    lines = (queue.place.root / ".aiwg/ralph/tasks.jsonl").read_text().splitlines()
+    begun = [line for line in lines if '"RALPH-001"' in line and '"in_progress"' in line]
+    assert len(begun) == 3
+
+
+def test_dry_run_shows_the_order_and_the_checks_and_runs_nothing(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt", "--priority=1")
+    done = queue.work("--dry-run")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "RALPH-002  make b",
+        "    test -e b.txt",
+        "RALPH-001  make a",
+        "    test -e a.txt",
+    ]
+    assert queue.statuses() == {"RALPH-001": "pending", "RALPH-002": "pending"}
+
+
+def test_one_task_alone(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt")
+    assert queue.work("--task=RALPH-002").returncode == 0
+    assert queue.statuses() == {"RALPH-001": "pending", "RALPH-002": "done"}
+    assert queue.work("--task=RALPH-009").returncode == 2
+
+
+def test_a_second_run_at_the_same_time_is_refused(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.acts("sleep 3\n" + AGENT)
+    with started(queue) as first:
+        wait_for(queue, "in_progress")
+        assert queue.work().returncode == 7
+        assert first.wait(60) == 0
+    assert queue.statuses() == {"RALPH-001": "done"}
+
+
+@pytest.mark.parametrize("side_by_side", [1, 2])
+def test_a_killed_run_goes_on_with_the_task_it_was_at(queue: Queue, side_by_side: int) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt")
+    queue.acts('test -e "$HOME/quick" || sleep 60\n' + AGENT)
+    with started(queue, f"--parallel={side_by_side}") as first:
+        wait_for(queue, "in_progress")
+        time.sleep(0.5)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    before = queue.tasks()["RALPH-001"]["loop"]
+    queue.acts(AGENT)
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert queue.tasks()["RALPH-001"]["loop"] == before
+    assert sorted(queue.subjects()) == ["RALPH-001: make a", "RALPH-002: make b"]
+
+
+def test_side_by_side_each_has_its_commit_and_nothing_else(queue: Queue) -> None:
+    names = "abcdef"
+    for name in names:
+        queue.add(f"make {name}", f"--until=test -e {name}.txt")
+    done = queue.work("--parallel=3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(queue.subjects()) == [f"RALPH-00{place}: make {name}" for place, name in enumerate(names, start=1)]
+    for place, name in enumerate(names, start=1):
+        commit = queue.git("log", "--format=%H", f"--grep=^Ralph-Task: RALPH-00{place}$").strip()
+        changed = queue.git("show", "--format=", "--name-only", commit).split()
+        assert [path for path in changed if path.endswith(".txt")] == [f"{name}.txt"]
+        last = json.loads(queue.committed(".aiwg/ralph/tasks.jsonl", commit).splitlines()[-1])
+        assert last["id"] == f"RALPH-00{place}" or '"done"' in queue.committed(".aiwg/ralph/tasks.jsonl", commit)
+    assert queue.git("status", "--porcelain").splitlines() == [" M README"]
+
+
+def test_two_that_change_the_same_file_are_merged_and_checked_again(queue: Queue) -> None:
+    queue.place.write("list", "".join(f"{number}\n" for number in range(20)))
+    queue.git("add", "list")
+    queue.git("commit", "-qm", "a list")
+    queue.acts(
+        'prompt=$(cat)\ncase "$prompt" in\n'
+        '*first*) sed -i "1s/.*/first/" list;;\n*last*) sed -i "20s/.*/last/" list;;\nesac\nsleep 1\n'
+    )
+    queue.add("change the first", "--until=grep -q first list")
+    queue.add("change the last", "--until=grep -q last list")
+    done = queue.work("--parallel=2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = (queue.place.root / "list").read_text().splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("first", "last", 20)
+    assert queue.committed("list").splitlines() == lines
+    assert sorted(queue.subjects()) == ["RALPH-001: change the first", "RALPH-002: change the last", "a list"]
+
+
+class started:  # noqa: N801  used like a function
+    """`ralph work` in a process of its own."""
+
+    def __init__(self, queue: Queue, *words: str) -> None:
+        command = [sys.executable, "-m", "untilproven", "work", *queue.words]
+        self.process = subprocess.Popen(
+            [*command, *words],
+            cwd=queue.place.root,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> "subprocess.Popen[bytes]":
+        return self.process
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def wait_for(queue: Queue, status: str) -> None:
+    deadline = time.monotonic() + 60
+    while status not in queue.statuses().values():
+        assert time.monotonic() < deadline, queue.statuses()
+        time.sleep(0.1)
+
+
+def test_trust_is_for_the_project_it_was_given_in(queue: Queue, tmp_path: Path) -> None:
+    trust_commands(tmp_path / "elsewhere", ["true"])
+    queue.place.write(
+        "tasks.jsonl", '{"id": "T-1", "title": "x", "completion": {"type": "command", "command": "true"}}\n'
+    )
+    assert "nobody has trusted" in queue.work().stdout
