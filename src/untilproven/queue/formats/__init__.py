@@ -1,0 +1,1 @@
+"""Other tools' queues: one small module for each format."""
