@@ -80,7 +80,7 @@ class Clone:
         script = self.executable(self.root / "setting.sh")
         hooks = "".join(f'on_{name} = "{script}"\n' for name in ("task_start", "iteration_start", "action"))
         (self.root / "ralph.toml").write_text(
-            f'agent_cmd = "{script}"\nuntil = ["{script}"]\nnotify = "{script}"\nsandbox = "none"\n[hooks]\n{hooks}'
+            f'agent_cmd = "{script}"\nuntil = ["{script}"]\nnotify = ["{script}"]\nsandbox = "none"\n[hooks]\n{hooks}'
         )
         (self.root / ".envrc").write_text(f"{script}\n")
 

@@ -15,7 +15,7 @@ Duration = str | timedelta
 """`"90m"`, `"8h"`, or a timedelta, in whole seconds."""
 
 
-_LISTS = frozenset({"until", "share", "env", "allow_test_edits", "metric", "sensitive"})
+_LISTS = frozenset({"until", "share", "env", "allow_test_edits", "metric", "sensitive", "notify", "notify_on"})
 
 
 class Limits(TypedDict, total=False):
@@ -55,7 +55,8 @@ class Options(Limits, total=False):
     commit: bool
     new_branch: bool
     on_gate: Literal["wait", "reject"]
-    notify: str
+    notify: str | Sequence[str]
+    notify_on: str | Sequence[str]
     reinforcement: Literal["adaptive", "off", "minimal", "standard", "aggressive"]
     measure: bool
     metric: str | Sequence[str]

@@ -123,7 +123,7 @@ def test_looking_runs_nothing_the_project_names(root: Path) -> None:
     (root / "tomllib.py").write_text("open('ran', 'w')")
     (root / "evil").write_text("#!/bin/sh\ntouch ran\n")
     (root / "evil").chmod(0o755)
-    (root / "ralph.toml").write_text('agent_cmd = "./evil"\nhooks.on_task_start = "./evil"\nnotify = "./evil"\n')
+    (root / "ralph.toml").write_text('agent_cmd = "./evil"\nhooks.on_task_start = "./evil"\nnotify = ["./evil"]\n')
     assert ralph("config", cwd=root).returncode == 0
     assert not (root / "ran").exists()
 

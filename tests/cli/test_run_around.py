@@ -94,7 +94,7 @@ def test_json_is_one_event_a_line_and_the_last_says_how_it_ended(place: Place) -
             {"write": "made", "content": "x"},
         ]
     )
-    place.write("ralph.toml", 'notify = "true"\n')
+    place.write("ralph.toml", 'notify = ["true"]\n')
     done = place.run("make it", agent, MAKE, "--json")
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]

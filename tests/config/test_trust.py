@@ -82,8 +82,8 @@ def test_trust_belongs_to_one_path(root: Path, tmp_path: Path) -> None:
 
 
 def test_settings_in_pyproject_wait_for_trust_as_well(root: Path) -> None:
-    (root / "pyproject.toml").write_text('[tool.untilproven]\nnotify = "evil"\n')
-    assert withheld(root) == {"notify": "evil"}
+    (root / "pyproject.toml").write_text('[tool.untilproven]\nnotify = ["evil"]\n')
+    assert withheld(root) == {"notify": ("evil",)}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
 """`notify`: a command of the user's is told when a human is needed and when a loop has ended, and can do no harm."""
 
 import json
+import os
 import shlex
+import shutil
+import threading
 import time
+from collections.abc import Iterator
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +20,9 @@ from runtime.loops import Place
 from untilproven.core.waiting import needs_a_human
 from untilproven.model.events import StatusChanged
 from untilproven.model.fields import PauseReason
+from untilproven.model.plan import Plan
 from untilproven.model.status import Status
-from untilproven.runtime import notifying
+from untilproven.runtime import channels, notifying
 from untilproven.store.layout import Project
 from watch.scenes import Stage, begin
 
@@ -109,8 +115,8 @@ def test_one_that_hangs_is_ended_with_all_it_started(place: Place) -> None:
     began = time.monotonic()
     done = place.run("make it", place.script(MADE), MAKE, f"--notify={hangs}")
     assert done.returncode == 0
-    assert f"not done after {notifying.SECONDS:g} s" in done.stdout
-    assert time.monotonic() - began < notifying.SECONDS + 20
+    assert f"not done after {channels.SECONDS:g} s" in done.stdout
+    assert time.monotonic() - began < channels.SECONDS + 20
     assert not any(map(alive, pids_in(place.beside)))
 
 
@@ -121,7 +127,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(place: Place) -> None:
 
 
 def test_what_a_clone_brings_is_not_run_before_it_is_trusted(place: Place) -> None:
-    place.write("ralph.toml", 'notify = "touch ../owned"\n')
+    place.write("ralph.toml", 'notify = ["touch ../owned"]\n')
     done = place.run("make it", place.script(MADE), MAKE)
     assert done.returncode == 0
     assert "notify" in done.stderr
@@ -133,7 +139,7 @@ def test_what_a_clone_brings_is_not_run_before_it_is_trusted(place: Place) -> No
 
 def test_only_what_the_loop_was_started_with_is_run(place: Place) -> None:
     assert place.run("make it", place.script("true"), MAKE, "--max-iterations=1").returncode == 4
-    place.write("ralph.toml", 'notify = "touch ../owned"\n')
+    place.write("ralph.toml", 'notify = ["touch ../owned"]\n')
     assert place.ralph("trust", "--yes").returncode == 0
     assert place.ralph("resume", place.loop, "--max-iterations=2").returncode == 4
     assert not (place.beside / "owned").exists()
@@ -143,7 +149,8 @@ def test_a_pause_that_somebody_asked_for_is_not_told(project: Project) -> None:
     command = f"echo $RALPH_EVENT >> {shlex.quote(str(project.root / 'told'))}"
     warned: list[str] = []
     with begin(project) as writer:
-        stage = Stage(writer, notifying.Notifier(command, writer.loop, project.root, warned.append))
+        plan = Plan(agent="command", task_hash="sha256:0", notify=(command,), notify_on=("gate", "block", "end"))
+        stage = Stage(writer, notifying.Notifier(plan, writer.loop, project.root, warned.append))
         stage.move(Status.PAUSED, pause_reason=PauseReason.USER, reason="paused by the user")
         stage.move(Status.RUNNING)
         stage.move(Status.PAUSED, pause_reason=PauseReason.USAGE_LIMIT, resume_at=AT)
@@ -172,3 +179,124 @@ AT = datetime.fromisoformat("2026-11-16T12:00:00+00:00")
 )
 def test_who_asked_for_it_and_who_waits_for_time_need_no_notice(change: StatusChanged, needed: bool) -> None:
     assert needs_a_human(change) is needed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "heard"),
+    [
+        (("end",), ["loop.finished"]),
+        (("limit",), ["loop.finished"]),
+        (("gate", "block"), []),
+        ((), ["loop.finished"]),
+    ],
+)
+def test_only_what_was_asked_for_is_told(place: Place, wanted: tuple[str, ...], heard: list[str]) -> None:
+    words = [f"--notify-on={kind}" for kind in wanted]
+    assert place.run("make it", place.script("true"), MAKE, "-n1", telling(place), *words).returncode == 4
+    assert [event for _, event, _ in told(place)] == heard
+
+
+def test_the_end_that_is_no_limit_is_not_told_to_whoever_asks_for_limits(place: Place) -> None:
+    done = place.run("make it", place.script(MADE), MAKE, telling(place), "--notify-on=limit")
+    assert done.returncode == 0
+    assert told(place) == []
+
+
+def test_an_occasion_that_is_none_is_refused(place: Place) -> None:
+    done = place.run("make it", place.script(MADE), MAKE, telling(place), "--notify-on=often")
+    assert done.returncode == 2
+    assert "'gate', 'block', 'limit', 'end'" in done.stderr
+
+
+def test_several_are_told_and_one_that_fails_keeps_no_other_from_it(place: Place) -> None:
+    done = place.run("make it", place.script(MADE), MAKE, "--notify=exit 3", telling(place))
+    assert done.returncode == 0
+    assert len(told(place)) == 1
+    (call,) = logged(place)
+    assert [outcome["ok"] for outcome in call["outcomes"]] == [False, True]
+
+
+def test_the_desktop_is_told_in_words_that_are_no_markup(place: Place) -> None:
+    sender = place.beside / "bin" / "notify-send"
+    sender.parent.mkdir()
+    sender.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > ../sent\n')
+    sender.chmod(0o755)
+    env = {"PATH": f"{sender.parent}:{os.environ['PATH']}"}
+    blocked = {"result": {"status": "blocked", "blocker": "<img src=x> $(touch ../owned) --help"}}
+    assert place.run("make it", place.cassette([blocked]), MAKE, "--notify=desktop", env=env).returncode == 8
+    assert (place.beside / "sent").read_text().splitlines() == [
+        "--app-name=ralph",
+        "--",
+        place.loop,
+        "&lt;img src=x&gt; $(touch ../owned) --help",
+    ]
+    assert not (place.beside / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("channel", "said"),
+    [("desktop", "notify-send"), ("$NOBODY_SET_THIS", "the variable NOBODY_SET_THIS is not set")],
+)
+def test_what_could_tell_nobody_is_refused_before_the_work(place: Place, channel: str, said: str) -> None:
+    (place.beside / "bin").mkdir()
+    for program in ("git", "sh"):
+        (place.beside / "bin" / program).symlink_to(str(shutil.which(program)))
+    done = place.run(
+        "make it", "--agent-cmd=true", MAKE, f"--notify={channel}", env={"PATH": str(place.beside / "bin")}
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+class Service(BaseHTTPRequestHandler):
+    """Takes what Apprise posts as JSON; under /full it takes nothing."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        taken: list[dict[str, Any]] = self.server.taken  # type: ignore[attr-defined]  # put there by `service`
+        refused = self.path.startswith("/full")
+        if not refused:
+            taken.append(json.loads(body))
+        self.send_response(507 if refused else 200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its name there
+        """Quiet."""
+
+
+@pytest.fixture
+def service() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        taken: list[dict[str, Any]] = []
+        server.taken = taken  # type: ignore[attr-defined]  # for the handler
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"127.0.0.1:{server.server_port}", taken
+        server.shutdown()
+        thread.join()
+
+
+def test_a_service_of_apprise_is_told_and_its_address_is_kept_nowhere(
+    place: Place, service: tuple[str, list[dict[str, Any]]]
+) -> None:
+    where, taken = service
+    address = f"json://user:secret-9f8e7d6c@{where}/hook"
+    done = place.run("make it", place.script(MADE), MAKE, "--notify=$MY_PHONE", env={"MY_PHONE": address})
+    assert done.returncode == 0, done.stderr
+    (notice,) = taken
+    assert notice["title"] == f"ralph: {place.loop}"
+    assert notice["message"].startswith("completed: ")
+    kept = [path for path in place.root.rglob("*") if path.is_file() and b"9f8e7d6c" in path.read_bytes()]
+    assert kept == []
+
+
+def test_a_service_that_takes_nothing_is_a_warning(place: Place, service: tuple[str, list[dict[str, Any]]]) -> None:
+    done = place.run("make it", place.script(MADE), MAKE, f"--notify=json://{service[0]}/full")
+    assert done.returncode == 0
+    assert "nobody was notified: the service that Apprise asked did not take it" in done.stdout
+
+
+def test_an_address_of_no_service_is_a_warning(place: Place) -> None:
+    done = place.run("make it", place.script(MADE), MAKE, "--notify=nosuchservice://x")
+    assert done.returncode == 0
+    assert "nobody was notified: Apprise knows no service with such an address" in done.stdout

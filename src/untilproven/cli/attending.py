@@ -16,7 +16,7 @@ from untilproven.errors import UsageError
 from untilproven.model.fields import Decision, PauseReason
 from untilproven.runtime import starting
 from untilproven.runtime.deciding import Opened, Undecided, decide, is_late, open_gates
-from untilproven.runtime.notifying import Notifier, notifier_of
+from untilproven.runtime.notifying import GATE, Notifier, notifier_of
 from untilproven.store import reader
 from untilproven.store.layout import LoopDirectory, Project
 from untilproven.store.reader import LoopView
@@ -127,7 +127,7 @@ class _Settled:
         due = sum(opened.reminders for opened in self.gates)
         if self._notifier and due > self._reminders:
             last = self.gates[-1].gate
-            self._notifier.tell("gate.waiting", last.message, last.iteration)
+            self._notifier.tell("gate.waiting", last.message, last.iteration, GATE)
         self._reminders = due
 
 

@@ -17,7 +17,8 @@ KEYS = (
     *("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens"),
     *("allow_unknown_cost", "check_timeout", "context", "mode", "checkpoint_interval"),
     *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
-    *("commit", "new_branch", "on_gate", "interactive", "notify", "reinforcement", "measure", "metric", "sensitive"),
+    *("commit", "new_branch", "on_gate", "interactive", "notify", "notify_on"),
+    *("reinforcement", "measure", "metric", "sensitive"),
 )
 """What `run` obeys."""
 

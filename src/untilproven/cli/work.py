@@ -23,7 +23,7 @@ KEYS = (
     *("until", "agent", "agent_cmd", "agent_home", "model", "promise", "require_proof", "auto_test"),
     *("iteration_timeout", "idle_timeout", "allow_unknown_cost", "check_timeout", "context", "mode"),
     *("sandbox", "network", "check_network", "share", "env", "allow_test_edits", "allow_dependency_changes"),
-    *("commit", "notify", "reinforcement", "measure", "metric", "sensitive"),
+    *("commit", "notify", "notify_on", "reinforcement", "measure", "metric", "sensitive"),
 )
 """What `work` obeys."""
 

@@ -21,7 +21,7 @@ def from_toml(option: Option, raw: Any) -> Any:
         case Kind.TEXT:
             return _text(raw)
         case Kind.LIST:
-            return _texts(raw)
+            return _texts(raw, option.choices)
         case Kind.SWITCH:
             return _switch(raw)
         case Kind.COUNT:
@@ -104,11 +104,11 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _texts(raw: Any) -> tuple[str, ...]:
+def _texts(raw: Any, choices: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(raw, Sequence) or isinstance(raw, str):
         instead = f"; write [{_seen(raw)}]" if isinstance(raw, str) else ""
         raise ValueError(f"{_seen(raw)} is not a list{instead}")  # noqa: TRY004
-    return tuple(_text(item) for item in raw)
+    return tuple(_choice(item, choices) if choices else _text(item) for item in raw)
 
 
 def _switch(raw: Any) -> bool:

@@ -65,8 +65,10 @@ class Plan(Record, frozen=True, kw_only=True):
     """Commands that print a number to watch, as NAME=COMMAND."""
     sensitive: tuple[str, ...] = ()
     """Files in which less coverage weighs more, as globs."""
-    notify: str | UnsetType = UNSET
-    """A command that is told when a human is needed, and when the loop has ended."""
+    notify: tuple[str, ...] = ()
+    """Who is told when a human is needed, and when the loop has ended."""
+    notify_on: tuple[str, ...] = ()
+    """Of which occasions."""
     hooks: dict[str, str] | UnsetType = UNSET
     """Commands by the name source 002 gives the hook: onTaskStart, onAction."""
     check_timeout_seconds: float | UnsetType = UNSET

@@ -89,6 +89,8 @@ def _limit(key: str, kind: Kind, words: str, **more: Any) -> Option:
     return Option(key=key, kind=kind, help=words, trust=Trust.RAISED, **more)
 
 
+OCCASIONS = ("gate", "block", "limit", "end")
+"""Of what somebody can be told: work is held back, a human is needed otherwise, a limit is reached, it is over."""
 _SANDBOXES = ("auto", "overlay", "shadow", "none")
 _NETWORKS = ("shared", "none")
 _LEVELS = ("adaptive", "off", "minimal", "standard", "aggressive")
@@ -150,10 +152,17 @@ OPTIONS: tuple[Option, ...] = (
     _switch("auto_test", "tests that were green at the start must stay green", default=True, trust=Trust.LOWERED),
     _switch("commit", "commit proven work", default=False, trust=Trust.RAISED),
     _switch("new_branch", "commit on a new branch ralph/NAME, which is then the current one", default=False),
-    _command(
+    _list(
         "notify",
-        "a command that is told when a human is needed, and when a loop has ended",
-        example='notify-send "$RALPH_LOOP" "$RALPH_MESSAGE"',
+        "who is told: desktop, an address of Apprise, $NAME that holds one, or a command; repeatable",
+        example=("desktop", 'mail -s "$RALPH_MESSAGE" me < /dev/null'),
+    ),
+    Option(
+        key="notify_on",
+        kind=Kind.LIST,
+        help=f"what is told: {', '.join(OCCASIONS)}; repeatable, all of them by default",
+        default=OCCASIONS,
+        choices=OCCASIONS,
     ),
     _limit("task.max_iterations", Kind.COUNT, "iterations at most for a queued task", default=10),
     _limit("task.timeout", Kind.DURATION, "time at most for a queued task", default=30 * _MINUTES),

@@ -73,7 +73,8 @@ def plan_of(
         measure=settings.measure,
         metrics=_metrics(settings.metric),
         sensitive=tuple(settings.sensitive),
-        notify=settings.notify or UNSET,
+        notify=_notified(settings.notify),
+        notify_on=tuple(settings.notify_on) if settings.notify else (),
         hooks=hooks or UNSET,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
@@ -106,6 +107,14 @@ def _agent_home(settings: Settings, agent: str) -> Any:
 
 def _is_unknown(agent: str) -> bool:
     return agent == "command" or agent.startswith("replay:")
+
+
+def _notified(channels: Sequence[str]) -> tuple[str, ...]:
+    if not channels:
+        return ()
+    from untilproven.runtime.channels import reachable  # noqa: PLC0415  few loops tell anybody
+
+    return reachable(channels)
 
 
 def _metrics(given: Sequence[str]) -> tuple[str, ...]:
