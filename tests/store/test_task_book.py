@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import UNSET
 
 from support import MOMENT, SetClock, make_project
@@ -318,6 +321,7 @@ def test_a_write_that_fails_leaves_nothing_of_it(book: TaskBook, monkeypatch: py
 
 ADDS = """
 import sys
+import tempfile
 from pathlib import Path
 from untilproven.store.layout import find_project
 from untilproven.store.tasks import book_of
@@ -384,3 +388,27 @@ def test_damage_says_which_line(project: Project) -> None:
         Damage(1, "not readable: JSON is malformed: invalid character (byte 0)"),
         Damage(3, "not readable: JSON is malformed: invalid character (byte 0)"),
     )
+
+
+MOVED = b'{"op":"update","id":"A","changes":{"status":"in_progress"}}\n'
+LINES = (A, B, MOVED, b'{"op":"update","id":"A","changes":{"status":"done"}}\n', b"{damage\n", b"\n", b'{"id":"C"')
+
+
+@given(st.lists(st.lists(st.sampled_from(LINES), max_size=4), min_size=1, max_size=5), st.sets(st.integers(0, 5)))
+def test_a_book_read_again_is_what_a_new_reader_reads(parts: list[list[bytes]], rewritten: set[int]) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        project = make_project(Path(directory) / "project")
+        book, data = holding(project, b""), b""
+        for number, part in enumerate(parts):
+            data = b"".join(part) if number in rewritten else data + b"".join(part)
+            book.path.write_bytes(data)
+            assert book.read() == book_of(project).read()
+
+
+def test_what_was_read_earlier_does_not_change_when_the_book_is_read_again(project: Project) -> None:
+    book = holding(project, A)
+    before = book.read()
+    with book.path.open("ab") as file:
+        file.write(MOVED + B)
+    assert book.read().by_id.keys() == {"A", "B"}
+    assert (before.by_id.keys(), before.by_id["A"].status) == ({"A"}, TaskStatus.PENDING)

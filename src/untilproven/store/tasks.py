@@ -57,6 +57,7 @@ class TaskBook:
         inside = path.parent.parts[-2:] == (".aiwg", "ralph")
         self._state = StateDirectory(path.parents[2] if inside else path.parent)
         self._now = now
+        self._kept: _Reading | None = None
 
     @property
     def progress(self) -> Path:
@@ -76,6 +77,7 @@ class TaskBook:
         if reading.torn:  # perhaps by somebody who is still writing
             with undisturbed(self.lock, timeout=_LOOK_SECONDS):
                 reading = self._reading()
+        self._kept = reading
         return reading.tasks()
 
     def append(self, *operations: Operation, expect: Mapping[str, TaskStatus] | None = None) -> Tasks:
@@ -117,10 +119,13 @@ class TaskBook:
             raise Damaged(
                 f"{self.path} cannot be read: {error.strerror}", hint=f"look at it: ls -l {self.path}"
             ) from error
+        kept, self._kept = self._kept, None  # whoever has it may be about to add to it
+        reading = kept if kept and kept.goes_on_in(data) else _Reading()
         collects = gc.isenabled()
         gc.disable()  # nothing that is made while a book is read is garbage
         try:
-            return _Reading(data)
+            reading.take(data)
+            return reading
         finally:
             if collects:
                 gc.enable()
@@ -176,16 +181,29 @@ def book_of(project: Project, now: clock.Clock = clock.now) -> TaskBook:
 class _Reading:
     """A file read line by line into a book."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self) -> None:
         self.book = Book()
         self.seen: set[bytes] = set()
-        self.whole = not data or data.endswith(b"\n")
+        self.whole = True
         self.torn = False
+        self._data = b""
+        self._lines = 0
         self._damage: list[Damage] = []
         self._too_early: list[tuple[int, Line]] = []
-        lines = data.split(b"\n")
-        plain = not wire.holds_reserved(data)
-        for number, text in enumerate(lines, start=1):
+
+    def goes_on_in(self, data: bytes) -> bool:
+        """Whether this is what was read and something more, so that only that has to be taken: what came before
+        cannot mean anything else by it."""
+        return self.whole and not self._damage and not self._too_early and data.startswith(self._data)
+
+    def take(self, data: bytes) -> None:
+        """The whole file, of which what was taken before is the beginning."""
+        new, self._data = data[len(self._data) :], data
+        self.whole = not data or data.endswith(b"\n")
+        plain = not wire.holds_reserved(new)
+        lines = new.split(b"\n")
+        last = self._lines + len(lines)
+        for number, text in enumerate(lines, start=self._lines + 1):
             if text in self.seen or not text or text.isspace():
                 continue  # a merge can bring a line twice
             self.seen.add(text)
@@ -197,8 +215,9 @@ class _Reading:
             except TaskRefused as refused:
                 self._damage.append(Damage(number, refused.message))
             except wire.UNREADABLE as error:
-                self.torn = number == len(lines)
+                self.torn = number == last
                 self._damage.append(Damage(number, _unreadable(text, error, torn=self.torn)))
+        self._lines = last - 1
         for number, line in self._too_early:
             try:
                 self.book.take(line)
@@ -206,7 +225,7 @@ class _Reading:
                 self._damage.append(Damage(number, refused.message))
 
     def tasks(self) -> Tasks:
-        return Tasks(self.book.tasks, tuple(sorted(self._damage, key=lambda one: one.line)))
+        return Tasks(dict(self.book.tasks), tuple(sorted(self._damage, key=lambda one: one.line)))
 
 
 def _decoded(text: bytes, *, plain: bool) -> Line:
