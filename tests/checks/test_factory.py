@@ -33,7 +33,7 @@ def test_an_empty_check_is_a_usage_error(line: str) -> None:
 @pytest.mark.parametrize(
     ("completion", "kind", "name"),
     [
-        (FileExists(path="a.md"), "file_exists", "a.md"),
+        (FileExists(path="a.md"), "file_exists", "a.md exists"),
         (Validate(script="a.ts"), "validate", "a.ts"),
         (Command(command="make"), "command", "make"),
         (Command(command="pytest"), "tests", "pytest"),

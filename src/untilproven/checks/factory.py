@@ -32,6 +32,18 @@ def planned_checks(planned: Iterable[PlannedCheck], *, task_id: str, root: Path)
     return found
 
 
+def line_of(planned: PlannedCheck) -> str:
+    """What a shell would be given for it; empty if nothing is run."""
+    match planned.completion:
+        case FileExists():
+            return ""
+        case Validate(script=script):
+            return f"./{script.removeprefix('./')}"
+        case Command(command=line) | TestPassing(command=str(line)):
+            return line
+    return planned.line
+
+
 def check_of(completion: Completion, *, task_id: str, root: Path) -> Check | None:
     """What completes a task of the queue; None for `explicit`, which is a claim."""
     if "\0" in task_id:

@@ -13,7 +13,7 @@ class FileExistsCheck(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return self.path
+        return f"{self.path} exists"
 
     @property
     def kind(self) -> str:
@@ -27,7 +27,7 @@ class FileExistsCheck(msgspec.Struct, frozen=True):
             return Evidence(passed=False, broken=True, output=outside.message)
         seconds = time.monotonic() - began
         if found is None:
-            why = f"{self.path} is not a regular file of the project"
+            why = f"{self.path} is not there, or is no regular file of the project"
         elif found.st_size == 0:
             why = f"{self.path} is empty"
         else:

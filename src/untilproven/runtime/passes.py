@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from untilproven.checks.again import again
 from untilproven.checks.canary import Canary, with_canary
 from untilproven.checks.mixed import about_tests, can_be_about_tests
+from untilproven.checks.factory import line_of
 from untilproven.checks.protected import MARKS, Views, kinds_of, scripts_in, views_of
 from untilproven.checks.reports.results import ERROR, PASSED, RED
 from untilproven.checks.tests import TestsCheck
@@ -221,7 +222,7 @@ class Passes:
     def _lines_run(self) -> list[str]:
         """The lines of the checks, and those of the scripts and recipes that they run, a few levels deep."""
         root = self._driver.cast.project.root
-        lines = [check.line.replace(f"{root}/", "") for check in self._driver.course.plan.checks]
+        lines = [line_of(check).replace(f"{root}/", "") for check in self._driver.course.plan.checks]
         seen: set[str] = set()
         new = lines
         for _ in range(_DEEP):
