@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from untilproven.checks.again import again
 from untilproven.checks.canary import Canary, with_canary
-from untilproven.checks.mixed import about_tests, can_be_about_tests
 from untilproven.checks.factory import line_of
+from untilproven.checks.mixed import about_tests, can_be_about_tests
 from untilproven.checks.protected import MARKS, Views, kinds_of, scripts_in, views_of
 from untilproven.checks.reports.results import ERROR, PASSED, RED
 from untilproven.checks.tests import TestsCheck
