@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test test-agents lint demo docs bench-store bench-loop bench-room eval-guard race kill chaos clean
+.PHONY: help setup test test-agents lint demo docs bench-store bench-loop bench-room bench-queue eval-guard race kill chaos clean
 
 help:
 	@echo "make demo         see it at work; no key, and the network only to install"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-loop   an iteration beside a bare loop in bash, start-up, memory"
 	@echo "make bench-room   a room beside git stash, git worktree and cp; an iteration in it beside a bare loop"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
+	@echo "make bench-queue  picking and listing 10,000 tasks, taking in 1,000"
 	@echo "make eval-guard   the guard on honest commits and on seeded tampering; REPOSITORIES=\"dir dir\" says whose"
 	@echo "make docs         write the reference pages again"
 
@@ -66,6 +67,9 @@ bench-loop: user-install
 
 bench-room: user-install
 	$(BIN)/python bench/room.py
+
+bench-queue: user-install
+	$(BIN)/python bench/tasks.py
 
 eval-guard: $(READY)
 	$(BIN)/python eval/guard.py $(if $(REPOSITORIES),--repositories $(REPOSITORIES))

@@ -4,8 +4,6 @@ Ratios are taken within one run, interleaved, because this kind of machine is no
 """
 
 import os
-import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -18,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from support import iteration_events, make_project
+from targets import cpu, end, machine, target
 from untilproven.model import events
 from untilproven.model.status import Status
 from untilproven.store import files, journal
@@ -50,16 +49,6 @@ def aged(project: Project, iterations: int) -> LoopWriter:
         writer.record(events.IterationStarted(iteration=number), durable=False)
         writer.record(*iteration_events(number, output=OUTPUT), durable=False)
     return writer
-
-
-MISSED: list[str] = []
-
-
-def target(name: str, value: float, most: float) -> str:
-    """How a figure is shown with what it is held against."""
-    if value > most:
-        MISSED.append(name)
-    return f"(target: at most {most:g})"
 
 
 def milliseconds(act: Callable[[], object]) -> float:
@@ -98,14 +87,6 @@ def bench_persist(project: Project) -> None:
     print(f"  reading it whole: {count} events in {time.perf_counter() - begun:.2f} s")
     for writer in old.values():
         writer.close()
-
-
-def cpu(*command: str, cwd: Path) -> float:
-    """CPU milliseconds of one run of a program."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=cwd, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
 def bench_startup(project: Project) -> None:
@@ -160,12 +141,6 @@ def hold(path: Path) -> None:
             time.sleep(0.001)
 
 
-def machine() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if "model name" in line), "unknown")
-    return f"{os.cpu_count()} x {model}, {platform.system()} {platform.release()}, Python {platform.python_version()}"
-
-
 def main() -> None:
     print(f"Machine: {machine()}")
     with tempfile.TemporaryDirectory() as place:
@@ -174,8 +149,7 @@ def main() -> None:
         bench_persist(project)
         bench_startup(project)
         bench_lock(project)
-    if MISSED:
-        sys.exit("missed: " + ", ".join(MISSED))
+    end()
 
 
 if __name__ == "__main__":
