@@ -160,7 +160,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         key="notify_on",
         kind=Kind.LIST,
-        help=f"what is told: {', '.join(OCCASIONS)}; repeatable, all of them by default",
+        help=f"what is told: {', '.join(OCCASIONS)}; repeatable",
         default=OCCASIONS,
         choices=OCCASIONS,
     ),
