@@ -60,7 +60,7 @@ def _with_nobody_there(move: Move) -> Move:
         return move
     if command.reason is PauseReason.USAGE_LIMIT and command.resume_at:
         return move
-    return _failed(f"it waits for a human: {command.words}", WAITING, *move.events)
+    return failed(f"it waits for a human: {command.words}", WAITING, *move.events)
 
 
 def _decided(state: LoopState, course: Course, wish: Wish) -> Move:
@@ -200,7 +200,7 @@ def _completed(course: Course) -> Move | None:
     if judged.proof is None:
         return None
     if course.plan.require_proof and judged.proof not in PROVEN:
-        return _failed(f"not proven: {judged.reason}", UNPROVEN)
+        return failed(f"not proven: {judged.reason}", UNPROVEN)
     return Move(commands.Deliver(), (events.StatusChanged(to=Status.COMPLETING, reason=judged.reason),))
 
 
@@ -227,15 +227,15 @@ def _halted(state: LoopState, course: Course) -> Move | None:
     if last is None or last.observed is None:
         return None
     if last.observed.not_started and not course.pardoned:
-        return _failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
+        return failed(f"the agent cannot be started: {last.observed.not_started}", AGENT)
     if last.observed.diverged:
-        return _failed(f"it differs from its record in iteration {last.number}: {last.observed.diverged}", UNPROVEN)
+        return failed(f"it differs from its record in iteration {last.number}: {last.observed.diverged}", UNPROVEN)
     if last.observed.unable and not course.pardoned:
-        return _failed(f"the agent cannot work: {last.observed.unable}", AGENT)
+        return failed(f"the agent cannot work: {last.observed.unable}", AGENT)
     if broken := _broken(verdict.broken(course, last.checks, state.task or "")):
         return broken
     if course.failures >= FAILURES and last.finished and isinstance(last.finished.result, Failed):
-        return _failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
+        return failed(f"the agent failed {course.failures} times in a row: {last.finished.result.error}", AGENT)
     if (course.pardoned or course.moved) and (again := _checked_again(course, last)):
         return again
     return None if course.pardoned else _left_open(state, course, last, last.observed)
@@ -259,7 +259,7 @@ def _at_gate(state: LoopState, course: Course, gate: events.GateOpened) -> Move:
         return Move(commands.Pause(reason=PauseReason.GATE, words=gate.message), (gate,))
     if len(course.refusals) >= REFUSED:
         told = f"dishonest work was refused {len(course.refusals)} times in a row: {course.refusals[-1]}"
-        return _failed(told, DISHONEST, gate, _by_policy(gate))
+        return failed(told, DISHONEST, gate, _by_policy(gate))
     return _next(state, course, gate, _by_policy(gate))
 
 
@@ -305,7 +305,7 @@ def _limited(state: LoopState, course: Course) -> Move | None:
     )
     if stop is None:
         return None
-    ended = _failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
+    ended = failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
     return Move(replace(ended.command, best=better), ended.events) if (better := _better(course)) else ended
 
 
@@ -322,7 +322,8 @@ def _next(state: LoopState, course: Course, *before: events.Event) -> Move:
     return Move(commands.RunAgent(iteration=state.iteration + 1), (*before, *([change] if change else [])))
 
 
-def _failed(reason: str, exit_code: int, *before: events.Event) -> Move:
+def failed(reason: str, exit_code: int, *before: events.Event) -> Move:
+    """The loop ends without being done."""
     error = reason if exit_code == AGENT else UNSET
     return Move(commands.Finish(status=Status.FAILED, reason=reason, exit_code=exit_code, error=error), before)
 

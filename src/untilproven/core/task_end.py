@@ -1,13 +1,14 @@
 """From a loop's journal and receipt to the lines that the queue keeps of it."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from msgspec import UNSET, UnsetType
 
 from untilproven.core.text import cut, text
 from untilproven.model import events
 from untilproven.model.iteration import Blocked, Complete, Continue, Failed, IterationResult
-from untilproven.model.learning import LISTED_FILES, IterationDone, TaskCompleted
+from untilproven.model.learning import LISTED_FILES, ExecutionBlocked, IterationDone, TaskCompleted
 from untilproven.model.receipt import Receipt
 from untilproven.model.task import Task
 
@@ -75,6 +76,19 @@ def iterations(task_id: str, loop_id: str, entries: Iterable[events.Entry]) -> t
             )
         )
     return tuple(lines)
+
+
+def blocked(
+    task_id: str, loop_id: str, reason: str, entries: Iterable[events.Entry], now: datetime
+) -> ExecutionBlocked:
+    """Why work on a task could not go on, with the limit if it was one."""
+    limits = [entry.event.limit for entry in entries if isinstance(entry.event, events.LimitReached)]
+    limit = limits[-1] if limits else UNSET
+    return ExecutionBlocked(task_id=task_id, loop_id=loop_id, reason=short(reason), limit=limit, timestamp=now)
+
+
+def short(reason: str) -> str:
+    return cut(reason, _LONGEST)
 
 
 def _sum(one: float | UnsetType, other: float | UnsetType) -> float | UnsetType:

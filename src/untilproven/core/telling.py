@@ -42,6 +42,7 @@ def briefing(
         reports=_reports(course),
         notes=(*_notes(course, can_discard=can_discard), *advice),
         reminders=reinforcement.REMINDERS[state.reinforcement_level or Reinforcement.OFF],
+        learnings=tuple(note.text for note in course.plan.learnings),
     )
 
 

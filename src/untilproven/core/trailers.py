@@ -47,9 +47,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plain(msgspec.Struct, frozen=True, kw_only=True):
-    """The message of a commit that has no work in it, and proves nothing."""
+    """The message of a commit that has no work in it, and proves nothing: only how a task ended."""
 
     about: str
+    status: str
     loop_id: str = ""
     task_id: str = ""
 
@@ -58,22 +59,40 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True):
         return _short(self.about)
 
     def text(self) -> str:
-        return f"{self.subject}\n"
+        said = {"Loop": self.loop_id, "Task": self.task_id, "Status": self.status}
+        trailers = [f"{_OURS}{name}: {_one_line(value)}" for name, value in said.items() if value]
+        return "\n\n".join([self.subject, "\n".join(trailers)]) + "\n"
+
+
+def made_by(message: str) -> tuple[str, str]:
+    """The loop and the task that a commit names, whatever it says about proof; empty where it names none."""
+    try:
+        found = _found(message)
+    except UsageError:
+        return "", ""
+    return found.get(f"{_OURS}Loop", ""), found.get(f"{_OURS}Task", "")
 
 
 def read(message: str) -> Trailers | None:
-    """What the last paragraph says; None if it says nothing of ours, an error if it says it twice or not whole."""
-    last = message.strip().rpartition("\n\n")[2].splitlines()
-    pairs = [line.partition(": ") for line in last if line.startswith(_OURS)]
-    if not pairs or not all(re.fullmatch(_TRAILER, line) or line[:1].isspace() for line in last):
+    """What the last paragraph says; None if it claims no proof, an error if it says something twice or not whole."""
+    found = _found(message)
+    if not found or found.keys() & {f"{_OURS}Status", f"{_OURS}Proof", f"{_OURS}Receipt"} == {f"{_OURS}Status"}:
         return None
-    found = {name: value.strip() for name, _, value in pairs}
-    if len(found) != len(pairs):
-        raise UsageError("the commit says the same about its loop more than once: nothing of it is believed")
     loop, proof, receipt = (found.get(f"{_OURS}{name}", "") for name in ("Loop", "Proof", "Receipt"))
     if not loop or not proof or not re.fullmatch(_RECEIPT, receipt):
         raise UsageError("the commit does not say which loop made it, with which proof and receipt")
     return Trailers(loop_id=loop, proof=proof, receipt=receipt, task_id=found.get(f"{_OURS}Task", ""))
+
+
+def _found(message: str) -> dict[str, str]:
+    last = message.strip().rpartition("\n\n")[2].splitlines()
+    pairs = [line.partition(": ") for line in last if line.startswith(_OURS)]
+    if not pairs or not all(re.fullmatch(_TRAILER, line) or line[:1].isspace() for line in last):
+        return {}
+    found = {name: value.strip() for name, _, value in pairs}
+    if len(found) != len(pairs):
+        raise UsageError("the commit says the same about its loop more than once: nothing of it is believed")
+    return found
 
 
 def _one_line(value: str) -> str:

@@ -20,6 +20,13 @@ class PlannedCheck(Record, frozen=True, kw_only=True):
     """What a task of the queue names as its check; the line is then only what it is called."""
 
 
+class Learning(Record, frozen=True, kw_only=True):
+    """A note from earlier tasks, as the agents of a loop are told it."""
+
+    id: str
+    text: str
+
+
 class Plan(Record, frozen=True, kw_only=True):
     """Everything that names a program or opens the room. No later event can change it."""
 
@@ -53,6 +60,8 @@ class Plan(Record, frozen=True, kw_only=True):
     task_id: str | UnsetType = UNSET
     """The task of the queue that the loop works on. Nobody waits for such a loop: what would wait for a human ends it,
     and nothing of it comes to the user's tree before it is proven."""
+    learnings: tuple[Learning, ...] = ()
+    """What earlier tasks taught, for the agent to read."""
     commit: bool = False
     new_branch: bool = False
     on_gate: Literal["wait", "reject"] = "wait"

@@ -10,15 +10,17 @@ from msgspec.structs import replace
 from untilproven.checks.factory import check_of
 from untilproven.config import trust
 from untilproven.config.settings import Layer, Settings
+from untilproven.core.lessons import lessons_in, relevant, words
 from untilproven.core.prompt import fenced
 from untilproven.core.text import cut
 from untilproven.errors import UsageError
-from untilproven.model.plan import Allowance, PlannedCheck
+from untilproven.model.plan import Allowance, Learning, PlannedCheck
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TaskLimits, TestPassing, Validate
 from untilproven.runtime import planning
 from untilproven.runtime.starting import Wanted
 from untilproven.store import files
 from untilproven.store.layout import Project
+from untilproven.store.learning import learning_of
 
 _SPEC_BYTES = 24 * 1024
 _BELIEVED = 4 * files.MIB
@@ -62,8 +64,8 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
             f"{task.id} would run what nobody has trusted: {'; '.join(missing)}",
             hint="look at it and allow it: ralph trust",
         )
-    words = told(project.root, task)
-    plan = planning.plan_of(settings, project, words, checks=_checks(project, task))
+    task_words = told(project.root, task)
+    plan = planning.plan_of(settings, project, task_words, checks=_checks(project, task))
     if plan.sandbox == "none":
         raise UsageError(
             "the queue needs a room: with --sandbox none a task that fails could not be taken back",
@@ -78,7 +80,14 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
         timeout_minutes=max(round((allowance.seconds or 0) / 60), 1),
         interactive=False,
     )
-    return Wanted(task=words, plan=plan, allowance=allowance, configuration=configuration)
+    return Wanted(task=task_words, plan=plan, allowance=allowance, configuration=configuration)
+
+
+def learnings(project: Project, task: Task) -> tuple[Learning, ...]:
+    """The notes of earlier tasks that are for this one and not without use, as many as fit."""
+    records = learning_of(project).read().records
+    chosen = relevant(lessons_in(records), task, (), records)
+    return tuple(Learning(id=note.id, text=words(note)) for note in chosen)
 
 
 def told(root: Path, task: Task) -> str:
@@ -90,8 +99,8 @@ def told(root: Path, task: Task) -> str:
         parts.append("It is accepted when:\n" + "\n".join(f"- {one}" for one in task.acceptance_criteria))
     if task.never_touch:
         parts.append("Leave these as they are:\n" + "\n".join(f"- `{one}`" for one in task.never_touch))
-    if task.spec and (words := _spec(root, task.spec)):
-        parts.append(f"The specification, {task.spec}:\n\n{fenced(words)}")
+    if task.spec and (said := _spec(root, task.spec)):
+        parts.append(f"The specification, {task.spec}:\n\n{fenced(said)}")
     parts.append(f"This is the task {task.id} of the queue. Work on it alone.")
     return "\n\n".join(parts)
 

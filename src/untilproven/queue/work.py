@@ -18,7 +18,8 @@ from untilproven.model.state import LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
 from untilproven.model.task import Task, TaskStatus, Update
 from untilproven.queue.contract import Start, Stopped, Teller
-from untilproven.queue.planning import Left, Untrusted, wanted
+from untilproven.queue.mending import mend
+from untilproven.queue.planning import Left, Untrusted, learnings, wanted
 from untilproven.queue.record import NOTHING, RunBook
 from untilproven.runtime import queued, starting
 from untilproven.store import clock, reader
@@ -56,6 +57,7 @@ class Work:
             self.run_book = RunBook(self.project, clock.now())
             if self.run_book.goes_on:
                 self.teller.note("going on with the run that was cut off; what it has used counts")
+            mend(self.project, self.teller)
             stopped = self._work()
             if stopped.exit_code not in _SET_ASIDE:
                 self.run_book.close()
@@ -191,7 +193,9 @@ class Work:
 
     def _new(self, task: Task, left: Left) -> Start:
         asked = wanted(self.project, self.settings, task, left)
-        starting.rehearse(self.project, asked.plan)
+        plan = msgspec.structs.replace(asked.plan, learnings=learnings(self.project, task))
+        asked = msgspec.structs.replace(asked, plan=plan)
+        starting.rehearse(self.project, plan)
         name = naming.new_loop_id(f"{task.id.removeprefix('RALPH-')} {task.title}", os.urandom(4).hex())
         make = partial(self._begun, task, msgspec.structs.replace(asked, loop_id=name))
         cost = left.cost_usd if asked.allowance.cost_usd is UNSET else asked.allowance.cost_usd

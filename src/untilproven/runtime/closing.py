@@ -6,7 +6,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.core import verdict
-from untilproven.core.decide import AGENT
 from untilproven.core.receipt import receipt
 from untilproven.model import commands, events, wire
 from untilproven.model.receipt import Proof
@@ -69,36 +68,27 @@ def _end(driver: "Driver", change: events.StatusChanged, *, exit_code: int, proo
         tokens=metrics.total_tokens,
         undelivered=True if driver.cast.workspace.undelivered else UNSET,
     )
-    if driver.course.plan.task_id:
-        _settle_task(driver, change, exit_code)
     if not driver.course.committed:  # the commit names the receipt it was made with
         write_receipt(loop, state, change, proof)
     driver.writer.move(change, after=[finished])
     driver.wishes.granted()
     driver.tell()
+    if driver.course.plan.task_id:
+        _settle_task(driver)
     ended = replace(driver.hooks_task, status=_STATUS[change.to])
     driver.cast.hooks.on_task_end(ended, change.to is Status.COMPLETED)
 
 
-def _settle_task(driver: "Driver", change: events.StatusChanged, exit_code: int) -> None:
-    """The task of the queue ends first: a loop that has ended leaves no task in progress."""
+def _settle_task(driver: "Driver") -> None:
+    """The task of the queue ends after its loop: whoever finds it in progress sees from the loop how it ended."""
     from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
 
-    reason = change.reason or ""
-    if change.to is Status.COMPLETED:
-        queued.ended(driver, TaskStatus.DONE, reason)
-        return
-    last = driver.course.last
-    unable = exit_code == AGENT and last and last.observed and (last.observed.unable or last.observed.not_started)
-    to = TaskStatus.PENDING if unable else TaskStatus.BLOCKED
-    queued.ended(driver, to, "aborted by the user" if reason == "aborted_by_user" else reason)
-    if (
-        driver.course.plan.commit
-        and to is TaskStatus.BLOCKED
-        and (why := queued.commit_status(driver, f"is blocked: {reason}"))
-    ):
+    def note(words: str) -> None:
         for watcher in driver.cast.watchers:
-            watcher.noted(f"that {driver.course.plan.task_id} is blocked is not committed yet: {why}")
+            watcher.noted(words)
+
+    end = queued.settle(driver.cast.project, driver.writer.loop, driver.state, note)
+    driver.alarm(end.anomalies if end else ())
 
 
 def write_receipt(

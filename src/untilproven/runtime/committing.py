@@ -41,15 +41,19 @@ def commit_work(driver: "Driver", last: "Lap") -> str:
         body=judged.reason,
     )
     branch = naming.slug(driver.cast.task) if plan.new_branch else ""
-    along: tuple[str, ...] = ()
+    project = driver.cast.project
+    end = None
     if plan.task_id:
         from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
 
-        queued.ended(driver, TaskStatus.DONE, judged.reason)
-        along = queued.files_of(driver.cast.project)
+        end = queued.drafted(project, loop, state, TaskStatus.DONE, judged.reason, plan.task_id)
+    along = end.files if end else {}
     done = commit(root, work_of(root, state.loop_id), message, branch=branch, along=along)
     if isinstance(done, Waiting):
         return f"the work cannot be committed: {done.why}" + (f" ({done.hint})" if done.hint else "")
+    if end:
+        queued.write(project, end, done)
+        driver.alarm(end.anomalies)
     driver.record(
         WorkCommitted(
             commit=done.commit if isinstance(done, Committed) else UNSET,

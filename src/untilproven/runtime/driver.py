@@ -4,7 +4,7 @@ It can be killed at any instant. Whoever takes over folds the journal and asks t
 """
 
 import select
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from untilproven.contract import Agent, Check, Conflict, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
-from untilproven.core.decide import Wish, decide, remaining
+from untilproven.core.decide import UNPROVEN, Wish, decide, failed, remaining
 from untilproven.core.gates import conflict_gate
 from untilproven.core.redaction import Redaction
 from untilproven.core.stuck import Verdict
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _NAP = 0.5
 _TURN_SECONDS = 0.25
+_TURN_AT_MOST = 5.0
 _LIMIT_SECONDS = 60.0
 """How long a provider is waited for that does not say how long, or that was wrong about it; then twice as long each
 time."""
@@ -116,7 +117,7 @@ class Driver:
         code: int | None = None
         try:
             while code is None:
-                move = decide(self.state, self.course, self.wishes.current())
+                move = self._still_wanted(decide(self.state, self.course, self.wishes.current()))
                 if not isinstance(move.command, commands.Deliver | commands.RunChecks):
                     self._delivery.release()
                 code = self._carry_out(move)
@@ -124,6 +125,21 @@ class Driver:
             self._delivery.release()
         stopped = self.state.status is Status.PAUSED
         return (self.wishes.exit_code if stopped else 0) or code
+
+    def _still_wanted(self, move: commands.Move) -> commands.Move:
+        """Somebody may have taken the task of the queue away while it was worked on; then it is worked on no more."""
+        task_id = self.course.plan.task_id
+        if not task_id or not isinstance(move.command, commands.RunAgent | commands.Deliver):
+            return move
+        from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
+
+        why = queued.taken_away(self.cast.project, task_id, self.state.loop_id)
+        return failed(f"the task was taken away: {why}", UNPROVEN) if why else move
+
+    def alarm(self, anomalies: Iterable[Anomaly]) -> None:
+        """Something looks wrong in what was learnt."""
+        for anomaly in anomalies:
+            self.cast.hooks.on_anomaly(replace(anomaly, iteration=self.state.iteration))
 
     def record(self, *happened: events.Event, durable: bool = False) -> None:
         self.writer.record(*happened, durable=durable)
@@ -234,9 +250,22 @@ class Driver:
                     return False
         return True
 
+    def _wait_for_turn(self) -> None:
+        """To write how a task ended that delivers nothing. Whoever cannot wait does not: the next commit has it."""
+        until = clock.now() + timedelta(seconds=_TURN_AT_MOST)
+        while self.course.plan.task_id and not self._delivery.held:
+            try:
+                self._delivery.acquire()
+            except Busy:
+                self.hurry()
+                if self.wishes.current().do != "none" and clock.now() >= until:
+                    return
+
     def _moved(self) -> bool:
         """Whether somebody changed the tree after the checks had seen it; then they are run once more."""
         last = self.course.last
+        if self._is_settled():
+            return False
         if self.state.status is not Status.RUNNING or self.course.moved or not self.cast.workspace.can_discard:
             return False
         if last is None or last.observed is None:
@@ -247,11 +276,20 @@ class Driver:
         self.record(events.TreeChanged(iteration=last.number, tree=tree))
         return True
 
+    def _is_settled(self) -> bool:
+        """Whether the task of the queue is done with, and what others did to the tree since has no part in it."""
+        plan = self.course.plan
+        if not plan.task_id or self.state.status is not Status.RUNNING:
+            return False
+        from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
+
+        return queued.is_done(self.cast.project, plan.task_id, self.state.loop_id)
+
     def _undelivered(self) -> bool:
         """Whether the work cannot come to the user's tree yet: others changed the same, or the checks have not seen it
         together with what others did."""
         last = self.course.last
-        if self.state.status is not Status.RUNNING or last is None:
+        if self.state.status is not Status.RUNNING or last is None or self._is_settled():
             return False
         conflicts = self.cast.workspace.deliver()
         if conflicts is None:
@@ -282,6 +320,8 @@ class Driver:
         delivers = isinstance(move.command, commands.Deliver)
         if delivers and not self._is_our_turn():
             return None
+        if not delivers:
+            self._wait_for_turn()
         if delivers and (self._moved() or self._undelivered() or self._waits_to_commit()):
             return None
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn

@@ -1,19 +1,31 @@
-"""A loop that works on a task of the queue: the task says so while it lasts, and how it ended before the loop says it.
+"""A loop that works on a task of the queue: the task says so while it lasts, and how it ended when that is certain.
 
-Every step can be done again: whoever takes over from a killed runner finds what is written and adds what is missing.
+Work that is committed has the task's end in the same commit, and only then do the files say it. A loop that ends
+otherwise ends first, and its task after it. Whoever takes over from a killed runner finds what is there and adds what
+is missing.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from msgspec import UNSET
+
+from untilproven.core import task_end
+from untilproven.core.decide import AGENT
 from untilproven.core.trailers import Plain
-from untilproven.errors import RalphError, TaskRefused
-from untilproven.model.task import Operation, Task, TaskStatus, Update
-from untilproven.store.layout import STATE_DIRECTORY, Project
+from untilproven.errors import Overtaken, RalphError, TaskRefused
+from untilproven.model import events, wire
+from untilproven.model.learning import Progress, StatusChange
+from untilproven.model.receipt import Receipt
+from untilproven.model.state import LoopState
+from untilproven.model.status import Status
+from untilproven.model.task import Task, TaskStatus, Update
+from untilproven.store import clock, files, learning
+from untilproven.store.journal import scan
+from untilproven.store.layout import LoopDirectory, Project
+from untilproven.store.learning import End
 from untilproven.store.tasks import TaskBook, book_of
-from untilproven.workspace.git.committing import Waiting, commit
-
-if TYPE_CHECKING:
-    from untilproven.runtime.driver import Driver
+from untilproven.workspace.git.committing import Committed, Nothing, Waiting, added_by, commit
 
 _TO_PROGRESS = {
     TaskStatus.DISCOVERED: (TaskStatus.PENDING, TaskStatus.IN_PROGRESS),
@@ -24,47 +36,137 @@ _TO_PROGRESS = {
 
 
 def claim(project: Project, task_id: str, loop_id: str) -> Task:
-    """From now on this loop works on the task."""
+    """From now on this loop works on the task; nothing is said if it does already, or has done it."""
     book = book_of(project)
     task = _task(book, task_id)
-    if task.status is TaskStatus.IN_PROGRESS and task.loop == loop_id:
+    if task.loop == loop_id and task.status in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
         return task
     if task.status not in _TO_PROGRESS:
         raise TaskRefused(f"{task_id} is {task.status}: there is nothing to work on", hint=f"ralph task show {task_id}")
-    steps = [_update(task_id, status=status, loop=loop_id) for status in _TO_PROGRESS[task.status]]
-    return book.append(*steps, expect={task_id: task.status}).by_id[task_id]
+    ways = _TO_PROGRESS[task.status]
+    steps = [_update(task_id, status=status, loop=loop_id) for status in ways]
+    claimed = book.append(*steps, expect={task_id: task.status}).by_id[task_id]
+    before = (task.status, *ways)
+    learning.progress_of(project).append(
+        *(_change(task_id, loop_id, was, now, "picked") for was, now in zip(before, ways, strict=False) if was != now)
+    )
+    return claimed
 
 
-def ended(driver: "Driver", to: TaskStatus, reason: str) -> None:
-    """Write how the task ended, unless it is written, or somebody has decided on it meanwhile."""
-    task_id, loop_id = str(driver.course.plan.task_id), driver.state.loop_id
-    book = book_of(driver.cast.project)
-    task = book.read().by_id.get(task_id)
-    if task is None or task.loop != loop_id or task.status is not TaskStatus.IN_PROGRESS:
-        return
-    changes: dict[str, Any] = {"status": to, "actual": driver.state.iteration}
+def taken_away(project: Project, task_id: str, loop_id: str) -> str:
+    """What somebody has done to the task while a loop worked on it; empty if it is still the loop's."""
+    task = book_of(project).read().by_id.get(task_id)
+    if task is None:
+        return f"{task_id} is no longer in the queue"
+    if task.loop != loop_id:
+        return f"{task_id} is another loop's by now ({task.loop or 'nobody says which'})"
+    if task.status not in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
+        return f"{task_id} is {task.status} by now"
+    return ""
+
+
+def is_done(project: Project, task_id: str, loop_id: str) -> bool:
+    """Whether a loop has brought its task to its end, so that only the loop itself has to end."""
+    task = book_of(project).read().by_id.get(task_id)
+    return task is not None and task.loop == loop_id and task.status is TaskStatus.DONE
+
+
+def drafted(
+    project: Project, loop: LoopDirectory, state: LoopState, to: TaskStatus, reason: str, task_id: str
+) -> End | None:
+    """What the queue's files are to say of the end of this loop's work; None if the task is not the loop's any more."""
+    task = book_of(project).read().by_id.get(task_id)
+    if task is None or task.loop != loop.loop_id or task.status is not TaskStatus.IN_PROGRESS:
+        return None
+    now = clock.now()
+    changes: dict[str, Any] = {"status": to, "actual": state.iteration}
     if to is TaskStatus.BLOCKED:
         changes["blocker"] = reason
-    book.append(_update(task_id, **changes), expect={task_id: TaskStatus.IN_PROGRESS})
-
-
-def files_of(project: Project) -> tuple[str, ...]:
-    """The queue's files, as paths below the project's root: they come along in its commits."""
-    book = book_of(project)
-    paths = [book.path, book.progress, book.learning]
-    found = [path.relative_to(project.root).as_posix() for path in paths]
-    return (*found, f"{STATE_DIRECTORY}/.gitignore") if found[0].startswith(STATE_DIRECTORY) else tuple(found)
-
-
-def commit_status(driver: "Driver", words: str) -> str:
-    """Commit how a task ended that has no work to commit; why that was not possible, if so: the next commit has it."""
-    project, plan = driver.cast.project, driver.course.plan
-    about = Plain(about=f"{plan.task_id} {words}", task_id=str(plan.task_id))
+    entries = [found for found in scan(loop.journal, loop.loop_id) if isinstance(found, events.Entry)]
+    progress: list[Progress] = [
+        *task_end.iterations(task_id, loop.loop_id, entries),
+        _change(task_id, loop.loop_id, TaskStatus.IN_PROGRESS, to, reason),
+    ]
+    if to is TaskStatus.BLOCKED:
+        progress.append(task_end.blocked(task_id, loop.loop_id, reason, entries, now))
+    receipt = _receipt(loop) if to is not TaskStatus.PENDING else None
+    lessons = [note.id for note in state.plan.learnings] if state.plan else []
+    learnt = task_end.completed(task, receipt, success=to is TaskStatus.DONE, lessons=lessons) if receipt else None
+    update = Update(id=task_id, changes=changes, source="agent", timestamp=now)
     try:
-        done = commit(project.root, {}, about, along=files_of(project))
+        return learning.ended(project, update, progress, learnt, now)
+    except Overtaken:
+        return None
+
+
+def write(project: Project, end: End, done: Committed | Nothing | None = None) -> None:
+    """Let the files say it; if a killed runner has committed it, in the words of that commit."""
+    lines = end.lines
+    if isinstance(done, Committed) and done.again:
+        found = added_by(project.root, done.commit, lines)
+        lines = lines | {path: added for path, added in found.items() if added}
+    learning.write(project, lines)
+
+
+def settle(project: Project, loop: LoopDirectory, state: LoopState, note: Callable[[str], None]) -> End | None:
+    """The loop has ended: so does its task, unless it has, or is not the loop's. Returns what became known by that."""
+    plan = state.plan
+    if not plan or not plan.task_id:
+        return None
+    to, reason = _outcome(loop, state)
+    end = drafted(project, loop, state, to, reason, plan.task_id)
+    if end is None:
+        return None
+    done: Committed | Nothing | None = None
+    if plan.commit and to is not TaskStatus.PENDING:
+        done = commit_status(project, plan.task_id, loop.loop_id, to, reason, end, note)
+    write(project, end, done)
+    return end
+
+
+def commit_status(
+    project: Project,
+    task_id: str,
+    loop_id: str,
+    to: TaskStatus,
+    reason: str,
+    end: End,
+    note: Callable[[str], None],
+) -> Committed | Nothing | None:
+    """Commit how a task ended that has no work to commit; if that cannot be, the next commit has it."""
+    about = Plain(about=f"{task_id} is {to}: {reason}", status=to.value, task_id=task_id, loop_id=loop_id)
+    try:
+        done = commit(project.root, {}, about, along=end.files)
     except RalphError as error:
-        return error.message
-    return done.why if isinstance(done, Waiting) else ""
+        done = Waiting(why=error.message)
+    if isinstance(done, Waiting):
+        note(f"that {task_id} is {to} is not committed yet: {done.why}")
+        return None
+    return done
+
+
+def _outcome(loop: LoopDirectory, state: LoopState) -> tuple[TaskStatus, str]:
+    """What the end of a loop means for its task. One whose agent could not even work has not been tried."""
+    reason = state.reason or ""
+    if state.status is Status.COMPLETED:
+        return TaskStatus.DONE, reason
+    code, seen = 0, None
+    for found in scan(loop.journal, loop.loop_id):
+        event = found.event if isinstance(found, events.Entry) else None
+        if isinstance(event, events.IterationObserved):
+            seen = event
+        elif isinstance(event, events.LoopFinished):
+            code = event.exit_code
+    if code == AGENT and seen and (seen.unable or seen.not_started):
+        return TaskStatus.PENDING, reason
+    return TaskStatus.BLOCKED, "aborted by the user" if reason in {"", "aborted_by_user"} else reason
+
+
+def _receipt(loop: LoopDirectory) -> Receipt | None:
+    try:
+        return wire.decode(Receipt, files.read(loop.receipt))
+    except (OSError, *wire.UNREADABLE):
+        return None
 
 
 def _task(book: TaskBook, task_id: str) -> Task:
@@ -74,5 +176,16 @@ def _task(book: TaskBook, task_id: str) -> Task:
     return task
 
 
-def _update(task_id: str, **changes: Any) -> Operation:
+def _update(task_id: str, **changes: Any) -> Update:
     return Update(id=task_id, changes=changes, source="agent")
+
+
+def _change(task_id: str, loop_id: str, was: TaskStatus, to: TaskStatus, reason: str) -> StatusChange:
+    return StatusChange(
+        task_id=task_id,
+        loop_id=loop_id or UNSET,
+        from_=was,
+        to=to,
+        reason=task_end.short(reason),
+        timestamp=clock.now(),
+    )

@@ -36,6 +36,14 @@ class Found(msgspec.Struct, Generic[R], frozen=True):
     unknown: int = 0
 
 
+class Draft(msgspec.Struct, Generic[R], frozen=True):
+    """What a file has, what comes after it, and which records that are."""
+
+    before: bytes
+    lines: bytes
+    new: tuple[R, ...]
+
+
 class Lines(Generic[R]):
     """The file, and how to add to it. `identity` says which of two records are the same: that is written once."""
 
@@ -64,17 +72,38 @@ class Lines(Generic[R]):
         """Write those that are not there yet, all or none, so that they survive a power cut; returns them."""
         with self._locked():
             data = self._data()
-            there = {self._identity(record) for record in self._found(data).records} - {None}
-            new = []
-            for record in records:
-                identity = self._identity(record)
-                if identity not in there:
-                    new.append(record)
-                    there |= {identity} - {None}
+            new = self._new(data, records)
+            self._add(data, b"".join(self._line(record) for record in new))
+        return new
+
+    def drafted(self, *records: R) -> "Draft[R]":
+        """What the file has now, and what `append` would add: nothing is written."""
+        with self._locked():
+            data = self._data()
+            new = self._new(data, records)
             lines = b"".join(self._line(record) for record in new)
-            if lines:
-                self._append(lines if data.endswith(b"\n") or not data else b"\n" + lines)
+            return Draft(data, _after(data, lines), new)
+
+    def adopt(self, *lines: bytes) -> None:
+        """Add lines that were drafted, or that a commit has, if they are not there; who reads them judges them."""
+        with self._locked():
+            data = self._data()
+            there = set(data.split(b"\n"))
+            self._add(data, b"".join(line + b"\n" for line in lines if line not in there))
+
+    def _new(self, data: bytes, records: Sequence[R]) -> tuple[R, ...]:
+        there = {self._identity(record) for record in self._found(data).records} - {None}
+        new = []
+        for record in records:
+            identity = self._identity(record)
+            if identity not in there:
+                new.append(record)
+                there |= {identity} - {None}
         return tuple(new)
+
+    def _add(self, data: bytes, lines: bytes) -> None:
+        if lines:
+            self._append(_after(data, lines))
 
     def drop(self, unwanted: Callable[[R], bool], *, rehearse: bool = False) -> tuple[R, ...]:
         """Take out the records that are not wanted any more, and nothing else: what cannot be read stays as it is.
@@ -170,3 +199,8 @@ class Lines(Generic[R]):
                 os.close(fd)
         if new:
             files.sync_directory(self.path.parent)
+
+
+def _after(data: bytes, lines: bytes) -> bytes:
+    """Lines to come after these: a line that was never finished is ended first."""
+    return lines if data.endswith(b"\n") or not data or not lines else b"\n" + lines

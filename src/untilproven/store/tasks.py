@@ -88,6 +88,21 @@ class TaskBook:
         with self._locked():
             return self._written(self._reading(), operations, expect or {})
 
+    def drafted(self, *operations: Operation, expect: Mapping[str, TaskStatus] | None = None) -> tuple[bytes, bytes]:
+        """What the file has now, and the lines that `append` would add: nothing is written."""
+        with self._locked():
+            reading = self._reading()
+            lines = self._taken(reading, operations, expect or {})
+            return reading.data, lines
+
+    def adopt(self, *lines: bytes) -> None:
+        """Add lines that were drafted, or that a commit has, if they are not there; who reads them judges them."""
+        with self._locked():
+            reading = self._reading()
+            new = b"".join(line + b"\n" for line in lines if line not in reading.seen)
+            if new:
+                self._append(new if reading.whole else b"\n" + new)
+
     def create(self, *, title: str, **fields: Any) -> Task:
         """Write a new task under the id given, or else under the next number."""
         with self._locked():
@@ -131,12 +146,17 @@ class TaskBook:
                 gc.enable()
 
     def _written(self, reading: "_Reading", operations: Sequence[Operation], expect: Mapping[str, TaskStatus]) -> Tasks:
+        data = self._taken(reading, operations, expect)
+        if data:
+            self._append(data)
+        return reading.tasks()
+
+    def _taken(self, reading: "_Reading", operations: Sequence[Operation], expect: Mapping[str, TaskStatus]) -> bytes:
+        """What is to be added to the file for these, which the book has taken by then."""
         lines = [*self._lines(operations, reading.seen)]
         task_rules.take_all(reading.book, [read for read, _ in lines], expect)
         data = b"".join(line + b"\n" for _, line in lines)
-        if data:
-            self._append(data if reading.whole else b"\n" + data)
-        return reading.tasks()
+        return data if reading.whole or not data else b"\n" + data
 
     def _lines(self, operations: Sequence[Operation], seen: set[bytes]) -> Iterator[tuple[Line, bytes]]:
         """Each with its time, and unlike every line before: one that comes again says nothing."""
@@ -186,7 +206,7 @@ class _Reading:
         self.seen: set[bytes] = set()
         self.whole = True
         self.torn = False
-        self._data = b""
+        self.data = b""
         self._lines = 0
         self._damage: list[Damage] = []
         self._too_early: list[tuple[int, Line]] = []
@@ -194,11 +214,11 @@ class _Reading:
     def goes_on_in(self, data: bytes) -> bool:
         """Whether this is what was read and something more, so that only that has to be taken: what came before
         cannot mean anything else by it."""
-        return self.whole and not self._damage and not self._too_early and data.startswith(self._data)
+        return self.whole and not self._damage and not self._too_early and data.startswith(self.data)
 
     def take(self, data: bytes) -> None:
         """The whole file, of which what was taken before is the beginning."""
-        new, self._data = data[len(self._data) :], data
+        new, self.data = data[len(self.data) :], data
         self.whole = not data or data.endswith(b"\n")
         plain = not wire.holds_reserved(new)
         lines = new.split(b"\n")

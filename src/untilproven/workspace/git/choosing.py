@@ -3,13 +3,12 @@
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 import msgspec
 
-from untilproven.store import files
 from untilproven.workspace import contents
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.git import lines, objects
@@ -69,7 +68,7 @@ class Choice(msgspec.Struct, frozen=True):
 class Chooser:
     """Looks at every path, and drops it with a reason as soon as there is one."""
 
-    def __init__(self, git: Git, changes: Mapping[str, Change], head: Head, along: Collection[str] = ()) -> None:
+    def __init__(self, git: Git, changes: Mapping[str, Change], head: Head, along: Mapping[str, bytes]) -> None:
         self._git = git
         self._changes = changes
         self._along = along
@@ -100,13 +99,12 @@ class Chooser:
 
     def _ours(self) -> dict[str, Blob]:
         """The files that come along, unless the user keeps them out of git; those that HEAD has already stay out."""
-        there = [path for path in self._along if (self._git.repository.top / path).is_file()]
         known = self._head.keys() | self._index.keys()
-        ignored = Surroundings(self._git, there).ignored([path for path in there if path not in known])
-        wanted = [path for path in there if path not in ignored and path not in self._unmerged]
+        ignored = Surroundings(self._git, self._along).ignored([path for path in self._along if path not in known])
+        wanted = [path for path in self._along if path not in ignored and path not in self._unmerged]
         blobs = objects.Blobs(self._git)
         for path in wanted:
-            blobs.add(files.read(self._git.repository.top / path))
+            blobs.add(self._along[path])
         stored = {path: Blob(REGULAR, name) for path, name in zip(wanted, blobs.write(), strict=True)}
         return {path: blob for path, blob in stored.items() if self._head.get(path) != blob}
 

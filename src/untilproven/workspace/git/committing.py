@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,7 @@ from untilproven.core import naming, trailers
 from untilproven.core.trailers import Message, Plain
 from untilproven.errors import Busy, UsageError
 from untilproven.store import files
-from untilproven.workspace.git import index, objects, running, signing
+from untilproven.workspace.git import branching, index, objects, running, signing
 from untilproven.workspace.git.choosing import Change, Choice, Chooser, LeftOut
 from untilproven.workspace.git.confined import Git, Head, confined
 
@@ -30,6 +30,8 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
     paths: int
     left_out: tuple[LeftOut, ...] = ()
     ignored: int = 0
+    again: bool = False
+    """It was there already: a killed runner had made it."""
 
 
 class Nothing(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,18 +65,18 @@ def commit(
     message: Message | Plain,
     *,
     branch: str = "",
-    along: Collection[str] = (),
+    along: Mapping[str, bytes] | None = None,
 ) -> Committed | Nothing | Waiting:
     """Commit these paths, as they were proven, on the current branch; or on a new one, `ralph/` and the given name.
 
-    `along` are files of our own, which come along whole, as they are. Doing it again after a kill finishes what was
-    begun, and makes no second commit of the same.
+    `along` are files of our own, with what they are to have in it, whatever they have on disk. Doing it again after a
+    kill finishes what was begun, and makes no second commit of the same.
     """
     with confined(root) as git:
         prefix = Path(root).resolve().relative_to(git.repository.top.resolve()).as_posix()
         above = "" if prefix == "." else f"{prefix}/"
         below = {f"{above}{path}": change for path, change in changes.items()}
-        ours = [f"{above}{path}" for path in along]
+        ours = {f"{above}{path}": data for path, data in (along or {}).items()}
         try:
             return _Committing(git, below, message, branch, ours).commit()
         except signing.CannotSign as error:
@@ -83,9 +85,42 @@ def commit(
             return Waiting(why=error.message, hint=error.hint)
 
 
+def made_by(root: Path, loop_id: str, task_id: str) -> str:
+    """The commit that a loop of the queue made, if it is among the last ones; empty if not."""
+    with confined(root) as git:
+        return _made_by(git, git.head(), loop_id, task_id)
+
+
+def added_by(root: Path, commit: str, paths: Iterable[str]) -> dict[str, list[bytes]]:
+    """The lines that a commit added to these files; a file that is not in it is left out."""
+    with confined(root) as git:
+        above = branching.prefix_of(git, root)
+        names = {path: f"{above}{path}" for path in paths}
+        after = branching.read(git, commit, names.values())
+        parent = git.commit_named(f"{commit}~1")
+        before = branching.read(git, parent, names.values()) if parent else {}
+    found: dict[str, list[bytes]] = {}
+    for path, name in names.items():
+        if name in after and after[name].mode:
+            known = set(before[name].data.split(b"\n")) if name in before else set()
+            found[path] = [line for line in after[name].data.split(b"\n") if line not in known and line.strip()]
+    return found
+
+
+def _made_by(git: Git, head: Head, loop_id: str, task_id: str) -> str:
+    if not head.commit:
+        return ""
+    words = ["log", "-z", "--first-parent", f"-n{_LOOKED_BACK}", "--encoding=UTF-8", "--format=%H%n%B", head.commit]
+    for told in git.out(*words).decode("utf-8", "replace").split("\0"):
+        commit, _, message = told.partition("\n")
+        if trailers.made_by(message) == (loop_id, task_id):
+            return commit
+    return ""
+
+
 class _Committing:
     def __init__(
-        self, git: Git, changes: Mapping[str, Change], message: Message | Plain, branch: str, along: Collection[str]
+        self, git: Git, changes: Mapping[str, Change], message: Message | Plain, branch: str, along: Mapping[str, bytes]
     ) -> None:
         self._git = git
         self._changes = changes
@@ -119,12 +154,12 @@ class _Committing:
 
     def _made_before(self, head: Head) -> Committed | None:
         """A task's work that a killed runner has committed; others may have committed since."""
-        if not head.commit or not self._along or not self._message.loop_id:
+        if not self._message.task_id or not self._message.loop_id:
             return None
-        for commit in self._git.out("rev-list", "--first-parent", f"-n{_LOOKED_BACK}", head.commit).decode().split():
-            if self._is_ours(commit):
-                return Committed(commit=commit, branch=_short(head.ref), paths=_count(self._git, commit))
-        return None
+        commit = _made_by(self._git, head, self._message.loop_id, self._message.task_id)
+        if not commit:
+            return None
+        return Committed(commit=commit, branch=_short(head.ref), paths=_count(self._git, commit), again=True)
 
     def _nothing(self, head: Head, chosen: Choice) -> Committed | Nothing:
         """If HEAD is this very work, somebody was killed after it was done."""
@@ -135,6 +170,7 @@ class _Committing:
                 paths=_count(self._git, head.commit),
                 left_out=chosen.left_out,
                 ignored=chosen.ignored,
+                again=True,
             )
         return Nothing(left_out=chosen.left_out, ignored=chosen.ignored)
 
@@ -174,11 +210,8 @@ class _Committing:
         raise UsageError(f"there are {_MOST_NAMES} branches called ralph/{self._branch}", hint="delete some of them")
 
     def _is_ours(self, commit: str) -> bool:
-        try:
-            said = trailers.read(self._git.message(commit))
-        except UsageError:
-            return False
-        return said is not None and said.loop_id == self._message.loop_id and said.task_id == self._message.task_id
+        wanted = self._message.loop_id, self._message.task_id
+        return bool(wanted[0]) and trailers.made_by(self._git.message(commit)) == wanted
 
     def _facts(self, commit: str) -> list[str]:
         """Its tree and its parents."""
