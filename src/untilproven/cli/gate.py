@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+from msgspec import UNSET
 
 from untilproven.cli import abort as aborting
 from untilproven.cli import here, output
@@ -11,6 +12,8 @@ from untilproven.errors import UsageError
 from untilproven.model.events import Entry, GuardFinding
 from untilproven.model.fields import Decision, PauseReason
 from untilproven.model.iteration import Finding
+from untilproven.model.status import Status
+from untilproven.runtime import queued
 from untilproven.runtime.deciding import Opened, decide, open_gates
 from untilproven.store import reader
 from untilproven.store.journal import scan
@@ -27,7 +30,7 @@ def command() -> None:
 def list_gates(*, as_json: bool) -> None:
     """List the gates of this project's loops that are open."""
     directory = here.project().state
-    waiting = [view for view in reader.all_views(directory) if view.state.pause_reason is PauseReason.GATE]
+    waiting = [view for view in reader.all_views(directory) if _may_wait(view)]
     found = [(view, opened) for view in waiting for opened in open_gates(view.directory)]
     if as_json:
         output.emit_json([_as_json(view, opened) for view, opened in found])
@@ -58,7 +61,8 @@ def show(loop: str, *, as_json: bool) -> None:
     for opened in gates:
         tell(view, opened)
         output.note(f"decide:   ralph gate approve {loop_id} --why ..., or ralph gate reject {loop_id} --why ...")
-        output.note(f"go on:    ralph resume {loop_id}")
+        of_queue = view.state.status is Status.FAILED
+        output.note("go on:    ralph work" if of_queue else f"go on:    ralph resume {loop_id}")
 
 
 def tell(view: LoopView, opened: Opened) -> None:
@@ -91,11 +95,25 @@ def reject(loop: str, *, why: str) -> None:
 
 
 def _decided(loop: str, decision: Decision, why: str, word: str) -> None:
-    directory = here.project().state
-    loop_id = reader.resolve(directory, loop).state.loop_id
-    for opened in decide(directory, loop_id, decision, why):
+    project = here.project()
+    view = reader.resolve(project.state, loop)
+    loop_id = view.state.loop_id
+    for opened in decide(project.state, loop_id, decision, why):
         output.note(f"{opened.gate.gate_id} of {loop_id} is {word}")
-    output.note(f"go on: ralph resume {loop_id}")
+    task_id = view.state.plan.task_id if view.state.plan else UNSET
+    if not task_id or view.state.status is not Status.FAILED:
+        output.note(f"go on: ralph resume {loop_id}")
+    elif decision is Decision.APPROVE and queued.let_go_on(project, task_id, loop_id):
+        output.note(f"{task_id} is pending again; go on: ralph work")
+    else:
+        output.note(f"{task_id} stays as it is; to try it again: ralph task unblock {task_id}")
+
+
+def _may_wait(view: LoopView) -> bool:
+    """It waits at a gate, or it ended there: a loop of the queue waits for nobody."""
+    state = view.state
+    ended = state.status is Status.FAILED and state.plan and state.plan.task_id and not state.resumed_as
+    return bool(state.pause_reason is PauseReason.GATE or ended)
 
 
 @command.command("abort", short_help="end the loop")

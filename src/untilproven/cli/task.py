@@ -1,5 +1,6 @@
 """`ralph task add|edit|block|unblock|done|cancel`, and with them `list|show|next|graph`."""
 
+import contextlib
 from typing import Any
 
 import click
@@ -10,8 +11,10 @@ from untilproven.cli.task_fields import complete_task, fields_of, options
 from untilproven.config import trust
 from untilproven.core.picking import CLOSED, Waiting
 from untilproven.core.tasks import commands, no_such_task
-from untilproven.errors import UsageError
+from untilproven.errors import NoSuchLoop, UsageError
 from untilproven.model.task import Origin, Task, TaskStatus, Update
+from untilproven.store import reader
+from untilproven.store.layout import Project
 from untilproven.store.tasks import TaskBook, Tasks, book_of
 
 
@@ -80,10 +83,14 @@ def block(task_id: str, *, why: str) -> None:
 @click.argument("task_id", metavar="ID", shell_complete=complete_task)
 def unblock(task_id: str) -> None:
     """Let a task be worked on that was blocked, or that was only noted (discovered)."""
-    book = _book()
-    status = _task(book.read(), task_id).status
+    project = here.project()
+    book = book_of(project)
+    task = _task(book.read(), task_id)
+    status = task.status
     if status not in {TaskStatus.BLOCKED, TaskStatus.DISCOVERED}:
         raise UsageError(f"{task_id} is {status}, and not blocked", hint=f"ralph task show {task_id}")
+    if task.loop:
+        _refuse_held_back(project, task.loop)
     tasks = book.append(_update(task_id, {"status": TaskStatus.PENDING}), expect={task_id: status})
     why = Waiting(tasks.by_id).why(tasks.by_id[task_id])
     output.note(f"{task_id} is pending" + (f", and still {why}" if why else ""))
@@ -112,6 +119,15 @@ def cancel(task_id: str) -> None:
     for name, task in tasks.items():
         if task.status not in CLOSED and task_id in waiting.blockers.get(name, ()):
             output.note(f"  {name} waits for it; to let it go on: ralph task edit {name} --blocked-by ...")
+
+
+def _refuse_held_back(project: Project, loop_id: str) -> None:
+    """To let a task go on without approving what its loop held back is to refuse that."""
+    from untilproven.runtime.deciding import refuse_open  # noqa: PLC0415  only a task that was worked on
+
+    with contextlib.suppress(NoSuchLoop):
+        if not reader.view(project.state, loop_id).foreign:
+            refuse_open(project.state, loop_id, "the task was let go on without it")
 
 
 def _book() -> TaskBook:

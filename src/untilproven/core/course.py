@@ -15,7 +15,7 @@ from untilproven.core import quality, stuck
 from untilproven.core.text import cut
 from untilproven.model import events
 from untilproven.model.fields import Decision
-from untilproven.model.iteration import Failed, Fate, Finding
+from untilproven.model.iteration import Continue, Failed, Fate, Finding
 from untilproven.model.plan import Plan
 from untilproven.model.status import Status
 
@@ -248,12 +248,32 @@ def _decided(course: Course, event: events.GateDecided) -> Course:
     """An iteration that was held back becomes part of the tree, or the agent is told why it does not."""
     gate, last = course.gate, course.last
     course = replace(course, gate=None)
+    if gate and last is None and event.decision is Decision.APPROVE:
+        return _brought(course, gate)
     if gate is None or last is None or gate.kind not in {events.DESTRUCTIVE, events.RECOVERY}:
         return course
     if event.decision is Decision.APPROVE:
         accepted = course.accepted | {id_of(finding) for finding in last.findings}
         return replace(course, approved=last.number, accepted=accepted, refusals=())
     return replace(course, pardoned=True)
+
+
+def _brought(course: Course, gate: events.GateOpened) -> Course:
+    """A human has accepted the last iteration of the loop that this one goes on from: it is where this one begins."""
+    last = Lap(
+        number=gate.iteration,
+        observed=events.IterationObserved(iteration=gate.iteration, delta=()),
+        finished=events.IterationFinished(
+            iteration=gate.iteration,
+            result=Continue(reason="held back"),
+            fate=Fate.DISCARDED,
+            counted=False,
+            progressed=False,
+            duration_seconds=0.0,
+        ),
+    )
+    found = frozenset(map(str, (gate.data or {}).get("findings", ())))
+    return replace(course, last=last, approved=gate.iteration, accepted=course.accepted | found)
 
 
 def _restored(course: Course, event: events.TreeRestored) -> Course:

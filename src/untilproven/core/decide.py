@@ -259,7 +259,9 @@ def _at_gate(state: LoopState, course: Course, gate: events.GateOpened) -> Move:
         return Move(commands.Pause(reason=PauseReason.GATE, words=gate.message), (gate,))
     if len(course.refusals) >= REFUSED:
         told = f"dishonest work was refused {len(course.refusals)} times in a row: {course.refusals[-1]}"
-        return failed(told, DISHONEST, gate, _by_policy(gate))
+        # Nobody waits for a task of the queue, but somebody may look at it later and let it through.
+        left_open = () if course.plan.task_id else (_by_policy(gate),)
+        return failed(told, DISHONEST, gate, *left_open)
     return _next(state, course, gate, _by_policy(gate))
 
 

@@ -31,6 +31,8 @@ AFTER_THE_END = (
     events.LoopContinued,
     events.CheckpointWritten,
     events.JournalRepaired,
+    events.GateDecided,
+    events.RecoveryStep,
 )
 """All that may still happen to a loop in a terminal state."""
 

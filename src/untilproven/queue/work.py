@@ -22,6 +22,7 @@ from untilproven.queue.mending import mend
 from untilproven.queue.planning import Left, Untrusted, learnings, wanted
 from untilproven.queue.record import NOTHING, RunBook
 from untilproven.runtime import queued, starting
+from untilproven.runtime.deciding import Undecided, approved_gate
 from untilproven.store import clock, reader
 from untilproven.store.layout import Project
 from untilproven.store.lock import FileLock, is_locked
@@ -130,7 +131,7 @@ class Work:
             return self._going_on(task, left) or self._new(task, left)
         except Busy as busy:
             self.pass_over(task, f"somebody else works on it: {busy.message}")
-        except (Untrusted, TaskRefused) as refused:
+        except (Untrusted, TaskRefused, Undecided) as refused:
             self.pass_over(task, refused.message)
         except NoCheck as missing:
             self._block(task, f"nothing says when it is done: {missing.message}")
@@ -179,6 +180,8 @@ class Work:
         if state.status in CONTINUABLE and not self._same(task, state, left):
             return None
         allowance = _within(state.allowance, state, left)
+        if allowance and state.status in CONTINUABLE and approved_gate(seen.directory):
+            allowance = msgspec.structs.replace(allowance, iterations=max(allowance.iterations, state.iteration + 1))
         if state.status in CONTINUABLE and reached(bounds(allowance or UNSET), spent(state)):
             return None
         make = partial(starting.take_up, self.project, state.loop_id, allowance=allowance or UNSET)

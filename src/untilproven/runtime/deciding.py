@@ -11,6 +11,7 @@ from untilproven.core.gates import is_installed
 from untilproven.errors import RalphError, UsageError
 from untilproven.model import events
 from untilproven.model.fields import Decision
+from untilproven.model.status import TERMINAL
 from untilproven.runtime.recovering import after_decision
 from untilproven.store import clock
 from untilproven.store.journal import scan
@@ -64,6 +65,36 @@ def open_gates(loop: LoopDirectory) -> tuple[Opened, ...]:
     return tuple(found.values())
 
 
+def approved_gate(loop: LoopDirectory) -> events.GateOpened | None:
+    """The gate at which a loop ended, if a human has let through what was held back there since."""
+    opened: dict[str, events.GateOpened] = {}
+    found: events.GateOpened | None = None
+    ended = False
+    for entry in scan(loop.journal, loop.loop_id):
+        match entry.event if isinstance(entry, events.Entry) else None:
+            case events.GateOpened() as gate:
+                opened[gate.gate_id] = gate
+            case events.LoopFinished():
+                ended = True
+            case events.GateDecided(gate_id=gate_id, decision=Decision.APPROVE, by="human") if ended:
+                found = opened.get(gate_id)
+    return found if found and found.kind in HELD_BACK else None
+
+
+def is_known(loop: LoopDirectory, gate: events.GateOpened) -> bool:
+    """Whether a loop has this gate on its own record."""
+    entries = (found.event for found in scan(loop.journal, loop.loop_id) if isinstance(found, events.Entry))
+    return any(isinstance(event, events.GateOpened) and event.gate_id == gate.gate_id for event in entries)
+
+
+def refuse_open(directory: StateDirectory, loop_id: str, why: str) -> None:
+    """Whoever lets a task go on without what was held back has refused that."""
+    with open_loop(directory, loop_id) as writer:
+        for opened in open_gates(writer.loop):
+            if opened.gate.kind in HELD_BACK:
+                _record(writer, opened, Decision.REJECT, "human", why)
+
+
 def decide(directory: StateDirectory, loop_id: str, decision: Decision, why: str) -> tuple[Opened, ...]:
     """Record what a human says of a loop's gates; the loop goes on with it when it is resumed."""
     with open_loop(directory, loop_id) as writer:
@@ -106,11 +137,11 @@ def _record(writer: LoopWriter, opened: Opened, decision: Decision, by: Literal[
     said = events.GateDecided(gate_id=opened.gate.gate_id, decision=decision, by=by, why=why or UNSET)
     steps = [events.RecoveryStep(attempt=one) for one in after_decision(writer.state, said, clock.now())]
     writer.record(said, *steps)
-    if decision is Decision.APPROVE:
-        _permit(writer, opened.gate)
+    if decision is Decision.APPROVE and writer.state.status not in TERMINAL:
+        permit(writer, opened.gate)
 
 
-def _permit(writer: LoopWriter, gate: events.GateOpened) -> None:
+def permit(writer: LoopWriter, gate: events.GateOpened) -> None:
     """What the work needs and was not to change may be changed from now on."""
     allowance = writer.state.allowance
     if gate.kind == events.CONFLICT:

@@ -53,6 +53,19 @@ def claim(project: Project, task_id: str, loop_id: str) -> Task:
     return claimed
 
 
+def let_go_on(project: Project, task_id: str, loop_id: str) -> bool:
+    """A task that is blocked since its loop ended is to be worked on again; False if it is not so any more."""
+    book = book_of(project)
+    task = book.read().by_id.get(task_id)
+    if task is None or task.loop != loop_id or task.status is not TaskStatus.BLOCKED:
+        return False
+    book.append(
+        Update(id=task_id, changes={"status": TaskStatus.PENDING}, source="manual"),
+        expect={task_id: TaskStatus.BLOCKED},
+    )
+    return True
+
+
 def taken_away(project: Project, task_id: str, loop_id: str) -> str:
     """What somebody has done to the task while a loop worked on it; empty if it is still the loop's."""
     task = book_of(project).read().by_id.get(task_id)

@@ -17,6 +17,7 @@ from untilproven.core.limits import reached
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, IllegalTransition, NoAgent, RalphError
 from untilproven.model import events
+from untilproven.model.fields import Decision
 from untilproven.model.plan import Allowance, Plan
 from untilproven.model.state import LoopConfiguration, LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
@@ -24,7 +25,7 @@ from untilproven.process import keepers
 from untilproven.process.leftovers import end_leftovers
 from untilproven.runtime.control.requests import clear_pauses
 from untilproven.runtime.control.server import Bell
-from untilproven.runtime.deciding import pass_gates, refuse_undecided
+from untilproven.runtime.deciding import approved_gate, is_known, pass_gates, permit, refuse_undecided
 from untilproven.runtime.driver import Cast, Driver
 from untilproven.runtime.hooks import Hooks, LoopHooks
 from untilproven.runtime.meter import usage_in
@@ -233,6 +234,16 @@ def _bring_control(project: Project, writer: LoopWriter) -> None:
         found = [check for name, check in _control(project.state.loop(before)).items() if name not in known]
         if found := [check for check in found if writer.state.start_tree or not check.broken]:
             writer.record(*found)
+    _bring_approved(project.state.loop(before), writer)
+
+
+def _bring_approved(before: LoopDirectory, writer: LoopWriter) -> None:
+    """What was held back at the end of the loop before, and was let through since, is where this one begins."""
+    gate = approved_gate(before)
+    if gate is None or is_known(writer.loop, gate):
+        return
+    writer.record(gate, events.GateDecided(gate_id=gate.gate_id, decision=Decision.APPROVE, by="human"))
+    permit(writer, gate)
 
 
 def _control(loop: LoopDirectory) -> dict[str, events.CheckFinished]:

@@ -65,16 +65,18 @@ def meets(stack: Stack, layer: Path) -> bool:
     return False
 
 
-def revive(stack: Stack) -> None:
-    """Begin with what another loop kept and never delivered, which this one goes on from: the snapshots have it."""
-    history = stack.snapshots.history()
-    start, end = states.after(history, states.START) or {}, states.after(history, states.END) or {}
+def revive(stack: Stack, target: str = states.END) -> None:
+    """Begin with what another loop kept and never delivered, which this one goes on from, or with one of its
+    iterations: the snapshots have it."""
+    history = stack.snapshots.history(target)
+    start, end = states.pair(history, states.START, target)
     changes = {
         path: Change(was.entry if was else None, version.entry if version else None)
         for path, version in end.items()
         if not states.is_alike(was := start[path], version)
     }
     iteration = max((int(step.name.what) for step in history if step.name.fate == KEPT), default=0)
+    iteration = iteration if target == states.END else int(target)
     brought, rebased = stack.place.bases, stack.place.rebased
     stack.place.drop(brought)
     stack.place.drop(rebased)

@@ -367,6 +367,11 @@ class OverlayWorkspace:
     def bring_back(self, iteration: int) -> tuple[Conflict, ...]:
         if self._place.iteration(iteration).is_dir():
             return self.keep(iteration)
+        if self._at_end:
+            from untilproven.workspace.overlay.joining import revive  # noqa: PLC0415  few loops take over
+
+            revive(self._stack, str(iteration))
+            return ()
         return self.restore(str(iteration)).conflicts
 
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
