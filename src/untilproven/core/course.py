@@ -76,6 +76,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     """The work of the last iteration is in a commit."""
     gate: events.GateOpened | None = None
     """What a human has to decide before the loop goes on."""
+    returned: events.GateOpened | None = None
+    """What others changed while the agent worked on the same, until the agent has been told."""
+    given_back: bool = False
+    """That was so once: the next time it is a human's."""
     discarded: str = ""
     """Why the iteration before was thrown away, until the agent has been told."""
     refusals: tuple[str, ...] = ()
@@ -193,6 +197,7 @@ def _finished(course: Course, event: events.IterationFinished) -> Course:
         limited=course.limited + 1 if lap.observed and lap.observed.usage_limit else 0,
         costs=(*course.costs, cost)[-REMEMBERED:] if cost is not UNSET else course.costs,
         steps=(*course.steps, _step(course, lap))[-REMEMBERED:] if event.counted else course.steps,
+        returned=None,
         discarded=_why_discarded(lap) if event.fate is not Fate.KEPT else "",
         scores=_scores(course, lap),
         refusals=(*course.refusals, refused)[-REMEMBERED:] if (refused := _refused(lap)) else (),
@@ -248,6 +253,8 @@ def _decided(course: Course, event: events.GateDecided) -> Course:
     """An iteration that was held back becomes part of the tree, or the agent is told why it does not."""
     gate, last = course.gate, course.last
     course = replace(course, gate=None)
+    if gate and gate.kind == events.CONFLICT and event.by == "policy":
+        return replace(course, returned=gate, given_back=True)
     if gate and last is None and event.decision is Decision.APPROVE:
         return _brought(course, gate)
     if gate is None or last is None or gate.kind not in {events.DESTRUCTIVE, events.RECOVERY}:

@@ -182,7 +182,7 @@ def _between(state: LoopState, course: Course, wish: Wish) -> Move:
         return Move(commands.BringBack(iteration=course.approved))
     if course.gate:
         return Move(commands.Pause(reason=PauseReason.GATE, words=course.gate.message))
-    done = _completed(course)
+    done = None if course.returned else _completed(course)
     if done:
         return done
     if wish.do == "pause":
@@ -307,7 +307,10 @@ def _limited(state: LoopState, course: Course) -> Move | None:
     )
     if stop is None:
         return None
-    ended = failed(stop.message or f"the limit of {stop.limit} is reached", LIMIT, stop)
+    words = stop.message or f"the limit of {stop.limit} is reached"
+    if course.returned:
+        words = f"{course.returned.message}; the agent could not see to it, because {words}"
+    ended = failed(words, LIMIT, stop)
     return Move(replace(ended.command, best=better), ended.events) if (better := _better(course)) else ended
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from untilproven.contract import Conflict
 from untilproven.core.course import id_of
 from untilproven.core.text import text
-from untilproven.model.events import CONFLICT, DESTRUCTIVE, RECOVERY, CheckFinished, GateOpened
+from untilproven.model.events import CONFLICT, DESTRUCTIVE, RECOVERY, CheckFinished, GateDecided, GateOpened
+from untilproven.model.fields import Decision
 from untilproven.model.iteration import Finding
 
 _NAMED = 3
@@ -30,6 +31,11 @@ def conflict_gate(iteration: int, conflicts: tuple[Conflict, ...]) -> GateOpened
             ]
         },
     )
+
+
+def given_back(gate: GateOpened) -> GateDecided:
+    """Nobody waits for a task of the queue: the agent is to bring its work together with what others did."""
+    return GateDecided(gate_id=gate.gate_id, decision=Decision.REJECT, by="policy", why="the agent is told of it")
 
 
 def permission_gate(iteration: int, checks: Iterable[CheckFinished]) -> GateOpened:

@@ -20,6 +20,12 @@ Original task:
 {{PROMPT}}"""
 
 
+_CONFLICT = (
+    "Others changed the same files while you worked. Theirs are in the tree now, your changes to these files are not."
+    " Bring them together: keep what they did, and make the changes to these files again that the task needs."
+)
+
+
 class CheckReport(msgspec.Struct, frozen=True):
     """What a check said after the last iteration."""
 
@@ -36,6 +42,8 @@ class Briefing(msgspec.Struct, frozen=True, kw_only=True):
     max_iterations: int
     checks: tuple[str, ...] = ()
     promise: str = ""
+    conflict: Mapping[str, str] = {}
+    """Files that others changed while the agent did, with what the agent had made of each."""
     index: Mapping[str, str] = {}
     """Files the project keeps for its agents, by path."""
     reports: tuple[CheckReport, ...] = ()
@@ -90,6 +98,9 @@ def _index(briefing: Briefing) -> list[str]:
 
 def _happened(briefing: Briefing) -> list[str]:
     parts = []
+    if briefing.conflict:
+        yours = [f"Your version of {path} was:\n\n{fenced(text)}" for path, text in briefing.conflict.items()]
+        parts.append(f"# What is to be done now\n\n{_CONFLICT}\n\n" + "\n\n".join(yours))
     if briefing.reminders:
         parts.append("# What counts\n\n" + "\n".join(f"- {reminder}" for reminder in briefing.reminders))
     if briefing.notes:

@@ -28,6 +28,7 @@ def briefing(
     *,
     task: str,
     index: Mapping[str, str],
+    conflict: Mapping[str, str] = {},
     can_discard: bool = True,
     advice: tuple[str, ...] = (),
 ) -> Briefing:
@@ -39,6 +40,7 @@ def briefing(
         checks=tuple(check.line for check in course.plan.checks if check.role == "until"),
         promise=course.plan.promise or "",
         index=index,
+        conflict=conflict,
         reports=_reports(course),
         notes=(*_notes(course, can_discard=can_discard), *advice),
         reminders=reinforcement.REMINDERS[state.reinforcement_level or Reinforcement.OFF],

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _CLAIM_BYTES = 500
 _NOT_KEPT = "the process that keeps it together was killed"
+_CONFLICT_BYTES = 24 * 1024
+"""Of all files together."""
+_CONFLICT_READ = 4 * files.MIB
 _PROMPT, _RESULT = "prompt.md", "result.json"
 _LISTED = 1_000
 """How many actions and changed files of one iteration the journal names; the record says how many there were."""
@@ -90,11 +93,25 @@ def _prompt(driver: "Driver") -> str:
         course,
         task=cast.task,
         index=index_files(cast.project.root),
+        conflict=_conflict(course.returned),
         can_discard=cast.workspace.can_discard,
         advice=cast.workspace.advice,
     )
     goes_on = course.plan.context == "continue" and course.session
     return prompt.continuation(briefing) if goes_on else prompt.first_prompt(briefing)
+
+
+def _conflict(gate: events.GateOpened | None) -> dict[str, str]:
+    """What the agent had made of the files that others changed meanwhile, as it was put aside."""
+    paths = (gate.data or {}).get("paths", ()) if gate else ()
+    found: dict[str, str] = {}
+    for one in paths:
+        shown = "(it was deleted)" if one["agent"] == "deleted" else "(it cannot be shown)"
+        with contextlib.suppress(OSError, RalphError):
+            if one["kept_in"]:
+                shown = files.read(Path(one["kept_in"]), _CONFLICT_READ).decode("utf-8", "replace")
+        found[one["path"]] = cut(shown, _CONFLICT_BYTES // len(paths))
+    return found
 
 
 def _set_aside(driver: "Driver", number: int) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from untilproven.contract import Agent, Check, Conflict, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
 from untilproven.core.decide import UNPROVEN, Wish, decide, failed, remaining
-from untilproven.core.gates import conflict_gate
+from untilproven.core.gates import conflict_gate, given_back
 from untilproven.core.redaction import Redaction
 from untilproven.core.stuck import Verdict
 from untilproven.errors import Busy, Damaged
@@ -311,9 +311,14 @@ class Driver:
         return bool(why)
 
     def _open_gate(self, iteration: int, conflicts: tuple[Conflict, ...]) -> None:
-        """The user's version stays, the agent's is kept, and nobody but the user can say which it is to be."""
-        if conflicts and not (self.course.gate and self.course.gate.iteration == iteration):
-            self.record(conflict_gate(iteration, conflicts), durable=True)
+        """The user's version stays, the agent's is kept, and nobody but the user can say which it is to be; in the
+        queue the agent is told first, once."""
+        course = self.course
+        if not conflicts or any(gate and gate.iteration == iteration for gate in (course.gate, course.returned)):
+            return
+        gate = conflict_gate(iteration, conflicts)
+        told = [given_back(gate)] if course.plan.task_id and not course.given_back else []
+        self.record(gate, *told, durable=True)
 
     def _end(self, move: commands.Move) -> int | None:
         """None if it cannot end yet."""
