@@ -56,7 +56,8 @@ def _agent(name: str, plan: Plan, root: Path, *apart: Path) -> Agent:
     if name.startswith(_REPLAY) and name != _REPLAY:
         from untilproven.agents.replay import ReplayAgent  # noqa: PLC0415  most loops play nothing
 
-        return ReplayAgent(root / name.removeprefix(_REPLAY), strict=plan.mode == "strict")
+        path = name.removeprefix(_REPLAY).replace("{task}", plan.task_id or "")
+        return ReplayAgent(root / path, strict=plan.mode == "strict")
     if name in NAMES:
         from untilproven.agents.known import KnownAgent  # noqa: PLC0415  loads all that one needs
 
