@@ -84,7 +84,7 @@ def blocked(
     """Why work on a task could not go on, with the limit if it was one."""
     limits = [entry.event.limit for entry in entries if isinstance(entry.event, events.LimitReached)]
     limit = limits[-1] if limits else UNSET
-    return ExecutionBlocked(task_id=task_id, loop_id=loop_id, reason=short(reason), limit=limit, timestamp=now)
+    return ExecutionBlocked(task_id=task_id, loop_id=loop_id or UNSET, reason=short(reason), limit=limit, timestamp=now)
 
 
 def short(reason: str) -> str:

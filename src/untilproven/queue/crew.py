@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from untilproven.core.decide import WAITING
-from untilproven.errors import RalphError
+from untilproven.errors import NoSlot, RalphError
 from untilproven.model.registry import MAX_CONCURRENT_LOOPS
 from untilproven.process import kernel
 from untilproven.queue.contract import Start, Stopped
 from untilproven.runtime import starting
 from untilproven.runtime.signals import Interrupts
 from untilproven.store import files
+from untilproven.store.lock import is_locked
 from untilproven.store.registry import open_registry, read_registry
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     loop_id: str = ""
     error: str = ""
+    no_slot: bool = False
 
 
 class _Worker(msgspec.Struct, kw_only=True):
@@ -43,6 +45,7 @@ class _Worker(msgspec.Struct, kw_only=True):
     told: int
     loop_id: str = ""
     error: str = ""
+    no_slot: bool = False
 
 
 class Crew:
@@ -73,24 +76,38 @@ class Crew:
     def _fill(self) -> None:
         """Begin what can be begun. Nothing left to begin is the end of the run once nobody is at work."""
         while len(self._workers) < self._most and self._has_slot():
+            before = len(self._workers)
             busy = {worker.start.task.id: worker.start.cost_usd for worker in self._workers.values()}
             start = self._work.next_start(busy)
             if isinstance(start, Start):
                 self._begin(start)
+                if len(self._workers) == before:
+                    return
                 continue
             if not self._workers:
                 self._stopped = start
             return
 
     def _has_slot(self) -> bool:
-        """Others may have taken them; if none is left for us at all, that is an error."""
-        active = read_registry(self._work.project.state).registry.active_loops
-        if len(active) < MAX_CONCURRENT_LOOPS:
+        """Others may have taken them; if none is left for us at all, that is an error. A loop that nobody runs is no
+        obstacle: it is one that we go on with, or its slot is free for whoever needs it."""
+        state = self._work.project.state
+        active = read_registry(state).registry.active_loops
+        ours = self._work.cut_off()
+        taken = [
+            entry
+            for entry in active
+            if is_locked(state.loop(entry.loop_id).lock) or (entry.status == "paused" and entry.loop_id not in ours)
+        ]
+        if len(taken) < MAX_CONCURRENT_LOOPS:
             return True
+        self._refuse_if_alone()
+        return False
+
+    def _refuse_if_alone(self) -> None:
         if not self._workers:
             with open_registry(self._work.project.state) as registry:
                 raise registry.full()
-        return False
 
     def _begin(self, start: Start) -> None:
         told, tell = os.pipe()
@@ -101,8 +118,12 @@ class Crew:
             self._leave(start, tell)
         os.close(tell)
         worker = _Worker(start=start, pid=pid, told=told)
-        self._workers[pid] = worker
         self._hear(worker)
+        if worker.no_slot:  # another was quicker: the task waits until one of ours is free
+            os.waitpid(pid, 0)
+            self._refuse_if_alone()
+            return
+        self._workers[pid] = worker
 
     def _hear(self, worker: _Worker) -> None:
         """Until it has begun, no other is begun: two of them must not pick the same."""
@@ -111,7 +132,7 @@ class Crew:
             said += chunk
         os.close(worker.told)
         message = msgspec.json.decode(said, type=_Message) if said else _Message(error="it ended before it began")
-        worker.loop_id, worker.error = message.loop_id, message.error
+        worker.loop_id, worker.error, worker.no_slot = message.loop_id, message.error, message.no_slot
         if worker.loop_id:
             self._work.began(worker.start, worker.loop_id)
 
@@ -161,7 +182,7 @@ def _work_on(work: "Work", start: Start, tell: int) -> int:
     try:
         writer = start.make()
     except RalphError as error:
-        _say(tell, _Message(error=error.message))
+        _say(tell, _Message(error=error.message, no_slot=isinstance(error, NoSlot)))
         return error.exit_code
     _say(tell, _Message(loop_id=writer.state.loop_id))
     with (writer.loop.path / "run.log").open("a") as log:

@@ -21,6 +21,7 @@ from untilproven.runtime.starting import Wanted
 from untilproven.store import files
 from untilproven.store.layout import Project
 from untilproven.store.learning import learning_of
+from untilproven.workspace.git import repository
 
 _SPEC_BYTES = 24 * 1024
 _BELIEVED = 4 * files.MIB
@@ -71,8 +72,7 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
             "the queue needs a room: with --sandbox none a task that fails could not be taken back",
             hint="leave --sandbox none away; `ralph doctor` says which rooms can be built",
         )
-    commits = settings.commit or settings.origin("commit").layer is Layer.DEFAULT
-    plan = replace(plan, task_id=task.id, commit=commits, on_gate="reject")
+    plan = replace(plan, task_id=task.id, commit=commits(project, settings), on_gate="reject")
     allowance = _allowance(settings, task, left)
     configuration = replace(
         planning.configuration_of(settings),
@@ -81,6 +81,17 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
         interactive=False,
     )
     return Wanted(task=task_words, plan=plan, allowance=allowance, configuration=configuration)
+
+
+def commits(project: Project, settings: Settings) -> bool:
+    """Each task is committed, unless the user does not want it, or there is no repository and nobody asked for it."""
+    if settings.origin("commit").layer is not Layer.DEFAULT:
+        return bool(settings.commit)
+    try:
+        repository.find(project.root)
+    except repository.NoRepository:
+        return False
+    return True
 
 
 def learnings(project: Project, task: Task) -> tuple[Learning, ...]:

@@ -23,6 +23,7 @@ class Attempt(Record, frozen=True, kw_only=True):
     loop_id: str
     cost_before: float = 0.0
     seconds_before: float = 0.0
+    side_by_side: bool = False
 
 
 class RunRecord(Record, frozen=True, kw_only=True):
@@ -66,11 +67,17 @@ class RunBook:
     def goes_on(self) -> bool:
         return bool(self.record.attempts)
 
-    def began(self, task_id: str, loop_id: str, before: Used) -> None:
+    def began(self, task_id: str, loop_id: str, before: Used, *, side_by_side: bool) -> None:
         """A loop that takes over from another brings along what that had used."""
         if any(one.loop_id == loop_id for one in self.record.attempts):
             return
-        one = Attempt(task_id=task_id, loop_id=loop_id, cost_before=before.cost_usd, seconds_before=before.seconds)
+        one = Attempt(
+            task_id=task_id,
+            loop_id=loop_id,
+            cost_before=before.cost_usd,
+            seconds_before=before.seconds,
+            side_by_side=side_by_side,
+        )
         self._change(attempts=(*self.record.attempts, one))
 
     def ended(self, task_id: str) -> None:
@@ -85,9 +92,9 @@ class RunBook:
     def used(self) -> Used:
         """By all loops of the run together."""
         found = [(one, self.used_by(one.loop_id)) for one in self.record.attempts]
-        worked = sum(max(used.seconds - one.seconds_before, 0.0) for one, used in found)
+        worked = sum(max(used.seconds - one.seconds_before, 0.0) for one, used in found if not one.side_by_side)
         return Used(
-            seconds=self.record.seconds or worked,
+            seconds=self.record.seconds + worked,
             cost_usd=sum(max(used.cost_usd - one.cost_before, 0.0) for one, used in found),
             unknown=any(used.unknown for _, used in found),
         )

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from untilproven.checks.find import NoCheck
-from untilproven.config.settings import Settings
+from untilproven.config.settings import Layer, Settings
 from untilproven.core import naming, picking
 from untilproven.core.decide import AGENT, LIMIT, UNPROVEN, WAITING, bounds, spent
 from untilproven.core.limits import reached
@@ -19,7 +19,7 @@ from untilproven.model.status import CONTINUABLE, TERMINAL, Status
 from untilproven.model.task import Task, TaskStatus, Update
 from untilproven.queue.contract import Start, Stopped, Teller
 from untilproven.queue.mending import mend
-from untilproven.queue.planning import Left, Untrusted, learnings, wanted
+from untilproven.queue.planning import Left, Untrusted, commits, learnings, wanted
 from untilproven.queue.record import NOTHING, RunBook
 from untilproven.runtime import queued, starting
 from untilproven.runtime.deciding import Undecided, approved_gate
@@ -95,7 +95,8 @@ class Work:
                 return start
 
     def began(self, start: Start, loop_id: str) -> None:
-        self.run_book.began(start.task.id, loop_id, start.before)
+        side_by_side = self.settings.value("queue.parallelism") > 1
+        self.run_book.began(start.task.id, loop_id, start.before, side_by_side=side_by_side)
         self.teller.begins(start.task, loop_id)
 
     def left(self, *, reserved: float = 0.0) -> Left | Stopped:
@@ -108,7 +109,13 @@ class Work:
             return Stopped(LIMIT, f"the time of the run is used up: {used.seconds:.0f} of {seconds:.0f} s")
         if used.cost_usd >= most:
             return Stopped(LIMIT, f"the money of the run is used up: ${used.cost_usd:.2f} of ${most:g}")
-        return Left(seconds=seconds - used.seconds, cost_usd=max(most - used.cost_usd - reserved, 0.0))
+        asked = limits.origin("queue.max_cost").layer is not Layer.DEFAULT
+        if used.unknown and asked and not limits.allow_unknown_cost:
+            return Stopped(LIMIT, f"nobody knows how much of its ${most:g} the run has spent")
+        left = most - used.cost_usd - reserved
+        if reserved and left < limits.value("task.max_cost"):
+            return Stopped(LIMIT, "what is left of the run's money is set aside for those at work")
+        return Left(seconds=seconds - used.seconds, cost_usd=left)
 
     def next_task(self, busy: frozenset[str] = frozenset()) -> Task | None:
         """The task that is next; those passed over in this run, and those somebody works on, are not."""
@@ -121,6 +128,11 @@ class Work:
             if task.id not in self._passed_over | busy and not often and self._only in {"", task.id}:
                 return task
         return None
+
+    def cut_off(self) -> set[str]:
+        """The loops of tasks that are in progress."""
+        tasks = self._tasks().by_id.values()
+        return {task.loop for task in tasks if task.loop and task.status is TaskStatus.IN_PROGRESS}
 
     def _start(self, task: Task, left: Left) -> Start | None:
         """The loop of a task: the one that was cut off, one that goes on from where it failed, or a new one.
@@ -142,9 +154,13 @@ class Work:
         now = reader.view(self.project.state, loop_id).state
         if now.status not in TERMINAL:
             return Stopped(code, f"{task.id} is set aside: {now.reason or 'it was interrupted'}")
-        task = self._tasks().by_id.get(task.id, task)
+        found = self._tasks().by_id.get(task.id)
+        if found is None:
+            self.pass_over(task, now.reason or "it is no longer in the queue")
+            return None
+        task = found
         self.teller.ended(task, loop_id)
-        if task.status is TaskStatus.PENDING:
+        if task.status is TaskStatus.PENDING and code == AGENT:
             return Stopped(AGENT, now.reason or "the agent cannot work")
         self.run_book.ended(task.id)
         self._failing = self._failing + 1 if code == AGENT else 0
@@ -219,10 +235,7 @@ class Work:
         self.teller.passed_over(task, why)
 
     def _block(self, task: Task, why: str) -> None:
-        self._book.append(
-            Update(id=task.id, changes={"status": TaskStatus.BLOCKED, "blocker": why}, source="agent"),
-            expect={task.id: task.status},
-        )
+        queued.block(self.project, task, why, commits=commits(self.project, self.settings), note=self.teller.note)
         self.run_book.ended(task.id)
         self.teller.passed_over(task, why)
 

@@ -67,10 +67,13 @@ def let_go_on(project: Project, task_id: str, loop_id: str) -> bool:
 
 
 def taken_away(project: Project, task_id: str, loop_id: str) -> str:
-    """What somebody has done to the task while a loop worked on it; empty if it is still the loop's."""
+    """What somebody has done to the task while a loop worked on it; empty if it is still the loop's. A file that went
+    back to what it was before, as by a checkout, is no decision of anybody's: the task is claimed again."""
     task = book_of(project).read().by_id.get(task_id)
     if task is None:
         return f"{task_id} is no longer in the queue"
+    if task.status is TaskStatus.PENDING and (not task.loop or task.loop == loop_id):
+        task = claim(project, task_id, loop_id)
     if task.loop != loop_id:
         return f"{task_id} is another loop's by now ({task.loop or 'nobody says which'})"
     if task.status not in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
@@ -135,6 +138,22 @@ def settle(project: Project, loop: LoopDirectory, state: LoopState, note: Callab
         done = commit_status(project, plan.task_id, loop.loop_id, to, reason, end, note)
     write(project, end, done)
     return end
+
+
+def block(project: Project, task: Task, reason: str, *, commits: bool, note: Callable[[str], None]) -> None:
+    """A task cannot even be begun: a human has to see to it."""
+    now = clock.now()
+    update = Update(
+        id=task.id, changes={"status": TaskStatus.BLOCKED, "blocker": reason}, source="agent", timestamp=now
+    )
+    progress: list[Progress] = [
+        _change(task.id, "", task.status, TaskStatus.BLOCKED, reason),
+        task_end.blocked(task.id, "", reason, (), now),
+    ]
+    end = learning.ended(project, update, progress, None, now, task.status)
+    if commits:
+        commit_status(project, task.id, "", TaskStatus.BLOCKED, reason, end, note)
+    write(project, end)
 
 
 def commit_status(

@@ -47,11 +47,12 @@ def ended(
     progress: Iterable[Progress],
     learnt: TaskCompleted | None,
     now: datetime,
+    was: TaskStatus = TaskStatus.IN_PROGRESS,
 ) -> End:
-    """The end of a task that is in progress: its status, what became of its iterations, what that teaches. Whatever of
+    """The end of a task: its status, what became of its iterations, what that teaches. Whatever of
     it is written already is not written again."""
     book, learning = book_of(project), learning_of(project)
-    before, status = book.drafted(update, expect={update.id: TaskStatus.IN_PROGRESS})
+    before, status = book.drafted(update, expect={update.id: was})
     told = progress_of(project).drafted(*progress)
     new: tuple[Learnt, ...] = ()
     if learnt:
