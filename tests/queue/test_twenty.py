@@ -4,6 +4,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,9 @@ class Twenty(Queue):
         cassettes = f"--agent=replay:{self.place.beside}/cassettes/{{task}}.json"
         return (cassettes, "--sandbox=overlay", "--no-auto-test", "--parallel=3")
 
-    def loop(self, number: int) -> Path:
-        return self.place.root / f".aiwg/ralph/loops/{self.tasks()[NAMES[number]]['loop']}"
+    def work(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-P", "-m", "untilproven", "work", *self.words, *words]
+        return subprocess.run(command, cwd=self.place.root, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture
