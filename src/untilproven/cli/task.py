@@ -1,4 +1,4 @@
-"""`ralph task add|edit|block|unblock|done|cancel`, and with them `list|show|next|graph`."""
+"""`ralph task add|edit|block|unblock|done|cancel`, and with them `list|show|next|graph|import|export`."""
 
 import contextlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 from msgspec import UNSET, to_builtins
 
-from untilproven.cli import here, output, task_graph, task_view
+from untilproven.cli import here, output, task_export, task_graph, task_import, task_view
 from untilproven.cli.task_fields import complete_task, fields_of, options
 from untilproven.config import trust
 from untilproven.core.picking import CLOSED, Waiting
@@ -27,6 +27,8 @@ command.add_command(task_view.list_tasks)
 command.add_command(task_view.show)
 command.add_command(task_view.show_next)
 command.add_command(task_graph.graph)
+command.add_command(task_import.import_tasks)
+command.add_command(task_export.export_tasks)
 
 
 @command.command("add", short_help="add a task")

@@ -1,5 +1,6 @@
 """Writing our tasks into another tool's file: only what is done here is done there, and the rest of it stays."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,39 +15,46 @@ from untilproven.model.task import Link, Task, TaskStatus
 from untilproven.queue import reading
 from untilproven.queue.formats import criteria, known
 from untilproven.queue.formats.contract import Misread, Writer
-from untilproven.queue.importing import CLAIMED, UNPROVEN
+from untilproven.queue.formats.criteria import listed
+from untilproven.queue.proven import is_proven
 from untilproven.store import files
-from untilproven.store.tasks import TaskBook
+from untilproven.store.layout import Project
+from untilproven.store.tasks import book_of
 
 _EVERYWHERE = frozenset(
     {"id", "title", "status", "created_at", "updated_at", "completed_at", "external_id", "external_url", "source"}
     | {"loop", "actual", "blocks", "subtasks"}
 )
 """What every format holds, or what belongs to us alone, or is the other side of something that is looked at."""
-_NAMED = 3
 
 
 class Outlet(msgspec.Struct, frozen=True, kw_only=True):
     """What an export writes."""
 
+    format: str
     text: str
     done: tuple[str, ...]
     """Tasks whose entries become done by it."""
     added: tuple[str, ...]
+    unproven: tuple[str, ...]
+    """Tasks that are done here without proof, and so open there."""
     links: tuple[Link, ...]
     warnings: tuple[str, ...]
 
 
-def export(book: TaskBook, root: Path, typed: Path, format_name: str = "") -> tuple[str, Outlet]:
-    """Write the file, and remember which of its entries are which tasks; the format's name, and what was done."""
+def export(project: Project, typed: Path, format_name: str = "", *, rehearse: bool = False) -> Outlet:
+    """Write the file, and remember which of its entries are which tasks."""
     target = typed.resolve()
-    original = reading.text_of(typed) if target.exists() else ""
+    original = reading.text_of(project.root, typed) if os.path.lexists(typed) else ""
     chosen = known.writer_of(format_name, typed, original)
+    if not target.parent.is_dir():
+        raise UsageError(f"there is no directory {typed.parent}", hint=f"make it: mkdir -p {typed.parent}")
     try:
-        outlet = planned(chosen, book.read().by_id, reading.relative(root, typed), original)
+        outlet = planned(project, chosen, reading.relative(project.root, typed), original)
     except Misread as wrong:
-        hint = "nothing was written; correct the line, or say with --format what the file is"
-        raise UsageError(f"{typed}:{wrong.line}: {wrong.why} (read as {chosen.NAME})", hint=hint) from None
+        raise reading.misread(typed, wrong, chosen.NAME) from None
+    if rehearse:
+        return outlet
     if outlet.text != original:
         with files.explained(target):
             mode = target.stat().st_mode & 0o7777 if target.exists() else None
@@ -55,35 +63,45 @@ def export(book: TaskBook, root: Path, typed: Path, format_name: str = "") -> tu
             with files.explained(target):
                 target.chmod(mode)
     if outlet.links:
-        book.append(*outlet.links)
-    return chosen.NAME, outlet
+        book_of(project).append(*outlet.links)
+    return outlet
 
 
-def planned(chosen: Writer, tasks: Mapping[str, Task], path: str, original: str) -> Outlet:
+def printed(project: Project, format_name: str) -> Outlet:
+    """A file that is not written: our tasks in that format."""
+    return planned(project, known.writer_of(format_name, Path(), ""), "", "")
+
+
+def planned(project: Project, chosen: Writer, path: str, original: str) -> Outlet:
     """The file's text with our tasks in it."""
+    tasks = book_of(project).read().by_id
     before = {task.id: task for task in chosen.read(original).tasks} if original.strip() else {}
     keys = _keys(chosen.NAME, path, tasks, before)
     shown = [task for task in sorted(tasks.values(), key=picking.rank) if _belongs(task, keys, is_new=not before)]
+    unproven = {task.id for task in shown if task.status is TaskStatus.DONE and not is_proven(project, task)}
     added = [task for task in shown if task.id not in keys]
     names = {**{task.id: task.id for task in shown}, **keys}
-    text = chosen.write([_theirs(task, names) for task in shown], original if original.strip() else "")
-    done = [
-        task.id
-        for task in shown
-        if task.id in keys and task.status is TaskStatus.DONE and before[keys[task.id]].status is not TaskStatus.DONE
-    ]
-    after = {one.id for one in chosen.read(text).tasks} if text.strip() else set()
+    theirs = [_theirs(task, names, is_open=task.id in unproven) for task in shown]
+    text = chosen.write(theirs, original if original.strip() else "")
+    after = {one.id: one for one in chosen.read(text).tasks} if text.strip() else {}
+    done = [name for name, key in keys.items() if _is_done(after.get(key)) and not _is_done(before[key])]
     return Outlet(
+        format=chosen.NAME,
         text=text,
         done=tuple(done),
         added=tuple(task.id for task in added),
+        unproven=tuple(name for name in sorted(unproven) if not (name in keys and _is_done(before[keys[name]]))),
         links=tuple(
             Link(id=task.id, external_id=reading.external_id(chosen.NAME, path, task.id))
             for task in added
             if task.external_id is UNSET and task.id in after
         ),
-        warnings=(*_lost(chosen, added), *_claims(tasks, keys, before)),
+        warnings=(*_lost(chosen, added), *_claims(tasks, keys, before, unproven)),
     )
+
+
+def _is_done(entry: Task | None) -> bool:
+    return entry is not None and entry.status is TaskStatus.DONE
 
 
 def _keys(name: str, path: str, tasks: Mapping[str, Task], before: Mapping[str, Task]) -> dict[str, str]:
@@ -109,15 +127,15 @@ def _belongs(task: Task, keys: Mapping[str, str], *, is_new: bool) -> bool:
     return task.external_id is UNSET and task.status not in picking.CLOSED
 
 
-def _theirs(task: Task, names: Mapping[str, str]) -> Task:
+def _theirs(task: Task, names: Mapping[str, str], *, is_open: bool) -> Task:
     """With the file's own ids, and without what is not in it."""
-    tags = tuple(tag for tag in task.tags or () if tag not in {CLAIMED, UNPROVEN})
     return replace(
         task,
         id=names[task.id],
+        status=TaskStatus.PENDING if is_open else task.status,
+        completed_at=UNSET if is_open else task.completed_at,
         blocked_by=tuple(names[one] for one in task.blocked_by or () if one in names) or UNSET,
         parent=names.get(task.parent, UNSET) if task.parent else UNSET,
-        tags=tags or UNSET,
     )
 
 
@@ -128,24 +146,20 @@ def _lost(chosen: Writer, added: Sequence[Task]) -> Iterable[str]:
             continue
         names = [task.id for task in added if _says(getattr(task, field.name), field.default)]
         if names:
-            yield f"{chosen.NAME} cannot hold {field.encode_name} (of {_listed(names)})"
+            yield f"{chosen.NAME} cannot hold {field.encode_name} (of {listed(names)})"
     if bent := [task.id for task in added if "completion" in chosen.HOLDS and criteria.bent(task)]:
-        yield f"{chosen.NAME} holds commands only: what else completes a task is there in words (of {_listed(bent)})"
+        yield f"{chosen.NAME} holds commands only: what else completes a task is there in words (of {listed(bent)})"
 
 
 def _says(value: Any, default: Any) -> bool:
     return value is not UNSET and value not in (default, ())
 
 
-def _claims(tasks: Mapping[str, Task], keys: Mapping[str, str], before: Mapping[str, Task]) -> Iterable[str]:
+def _claims(
+    tasks: Mapping[str, Task], keys: Mapping[str, str], before: Mapping[str, Task], unproven: set[str]
+) -> Iterable[str]:
     claimed = [
-        name
-        for name, key in keys.items()
-        if before[key].status is TaskStatus.DONE and tasks[name].status is not TaskStatus.DONE
+        name for name, key in keys.items() if _is_done(before[key]) and (not _is_done(tasks[name]) or name in unproven)
     ]
     if claimed:
-        yield f"marked done in the file, and not proven here: {_listed(claimed)}; the file was left as it is there"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        yield f"marked done in the file, and not proven here: {listed(claimed)}; the file was left as it is there"

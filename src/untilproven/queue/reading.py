@@ -1,6 +1,8 @@
 """A file of another tool's, from its path to what it says: nothing here writes."""
 
 import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -14,6 +16,15 @@ from untilproven.store import files
 LIMIT = 16 * files.MIB
 LONGEST = 256 * 1024
 """Of what one entry says."""
+MOST = 10_000
+"""Entries of one file."""
+_WITHIN = {
+    ".ralph": ("fix_plan.md", "@fix_plan.md", "ralph-tasks.md", "queue.json", "queue.jsonc"),
+    ".agents": ("tasks/prd*.json",),
+    ".autoloop": ("tasks.jsonl",),
+    ".claude": ("ralph-loop.local.md",),
+}
+"""Which files of a tool's own directory are lists of tasks; of another directory, they are looked for."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -27,29 +38,61 @@ class Source(msgspec.Struct, frozen=True):
     def external_id(self, key: str) -> str:
         return external_id(self.format, self.path, key)
 
+    def has(self, task: Task) -> bool:
+        """Whether a task of ours was an entry of this file."""
+        return (task.external_id or "").startswith(self.external_id(""))
+
 
 def external_id(format_name: str, path: str, key: str) -> str:
     return f"{format_name}:{path}#{key}"
 
 
-def load(root: Path, typed: Path, format_name: str = "") -> Source:
-    """Read the file that the user typed, and what stands beside it in the project."""
-    path = _relative(root, typed)
-    text = text_of(typed)
+def load(root: Path, typed: Path, format_name: str = "") -> list[Source]:
+    """Read the file that the user typed, or all lists of tasks in a directory."""
+    if not typed.is_dir():
+        return [_load(root, typed, format_name)]
+    found = [_load(root, path, format_name) for path in _in(root, typed, format_name)]
+    if not found:
+        raise UsageError(
+            f"there is no list of tasks in {typed}",
+            hint=f"name the file, and perhaps what it is: --format {'|'.join(known.READERS)}",
+        )
+    return found
+
+
+def _in(root: Path, directory: Path, format_name: str) -> Iterator[Path]:
+    refuse_way_out(root, directory)
+    patterns = _WITHIN.get(directory.resolve().name, ("*",))
+    paths = sorted({path for pattern in patterns for path in directory.glob(pattern) if path.is_file()})
+    for path in paths:
+        if patterns != ("*",) or known.recognised(format_name, path, text_of(root, path)):
+            yield path
+
+
+def _load(root: Path, typed: Path, format_name: str) -> Source:
+    path, text = relative(root, typed), text_of(root, typed)
     chosen = known.reader_of(format_name, typed, text)
     try:
         imported = chosen.read(text)
+        _refuse_too_much(imported)
     except Misread as wrong:
-        raise _wrong(typed, wrong, chosen.NAME) from None
-    if too_long := next((task for task in imported.tasks if _length(task) > LONGEST), None):
-        line = too_long.source.line if too_long.source and too_long.source.line else 1
-        raise _wrong(typed, Misread(f"an entry has more than {LONGEST // 1024} KiB", line), chosen.NAME)
+        raise misread(typed, wrong, chosen.NAME) from None
     return Source(chosen.NAME, path, _with_what_is_beside(root, path, chosen.NAME, imported))
 
 
-def text_of(typed: Path) -> str:
+def _refuse_too_much(imported: Imported) -> None:
+    if len(imported.tasks) > MOST:
+        raise Misread(f"there are more than {MOST} entries")
+    for task in imported.tasks:
+        if _length(task) > LONGEST:
+            line = task.source.line if task.source else 1
+            raise Misread(f"an entry has more than {LONGEST // 1024} KiB", line or 1)
+
+
+def text_of(root: Path, typed: Path) -> str:
+    refuse_way_out(root, typed)
     try:
-        data = files.read(typed.resolve(), LIMIT)  # the user typed it: a link is followed
+        data = files.read(typed.resolve(), LIMIT)
         return data.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no file {typed}", hint="check the path") from None
@@ -58,15 +101,23 @@ def text_of(typed: Path) -> str:
         raise UsageError(f"{typed}:{line}: this is not UTF-8", hint="save the file as UTF-8") from None
     except Damaged as error:
         raise UsageError(error.message, hint="give a file with a list of tasks") from None
-    except (OSError, RuntimeError) as error:
-        raise UsageError(f"{typed} cannot be read: {error}", hint=f"look at it: ls -l {typed}") from None
+    except OSError as error:
+        raise UsageError(f"{typed} cannot be read: {error.strerror}", hint=f"look at it: ls -l {typed}") from None
+
+
+def refuse_way_out(root: Path, typed: Path) -> None:
+    """A link in a project may lead elsewhere in it; one that leads out of it is the doing of whoever made the project,
+    and not of the user, who typed a path inside."""
+    top = Path(os.path.realpath(root))
+    written = Path(os.path.abspath(typed))  # noqa: PTH100  as it was typed: the link in it is what this is about
+    if written.is_relative_to(root) and not Path(os.path.realpath(typed)).is_relative_to(top):
+        raise UsageError(
+            f"{typed} leads out of the project, to {os.path.realpath(typed)}",
+            hint="if that is what you mean, give the path that it leads to",
+        )
 
 
 def relative(root: Path, typed: Path) -> str:
-    return _relative(root, typed)
-
-
-def _relative(root: Path, typed: Path) -> str:
     """The same whoever reads it, from wherever in the project; its own name is not resolved."""
     parent = Path(os.path.realpath(typed.parent))
     return PurePosixPath(os.path.relpath(parent / typed.name, os.path.realpath(root))).as_posix()
@@ -76,31 +127,36 @@ def _with_what_is_beside(root: Path, path: str, format_name: str, imported: Impo
     checks, never_touch, warnings = [*imported.checks], [*imported.never_touch], [*imported.warnings]
     for name, read in beside.files(format_name, PurePosixPath(path)).items():
         place = root / name
-        if not place.is_file():
-            continue
-        if Path(os.path.realpath(place)) != Path(os.path.realpath(root)) / name:
-            warnings.append(f"{name} is reached through a link, which is not followed; it was left out")
+        if not _is_there(place):
             continue
         try:
-            found = read(text_of(place))
+            found = read(text_of(root, place))
         except Misread as wrong:
-            raise _wrong(place, wrong, "") from None
+            raise misread(place, wrong) from None
         checks += found.checks
         never_touch += found.never_touch
         warnings += [f"{name}: {one}" for one in found.warnings]
     return Imported(
         tasks=imported.tasks,
         checks=tuple(dict.fromkeys(checks)),
-        never_touch=tuple(dict.fromkeys(never_touch)),
+        never_touch=tuple(dict.fromkeys(" ".join(one.split()) for one in never_touch)),
         warnings=tuple(warnings),
     )
 
 
-def _wrong(path: Path, wrong: Misread, format_name: str) -> UsageError:
+def _is_there(path: Path) -> bool:
+    """Anything but a directory: a pipe in the place of a file is an error, and not the same as no file."""
+    try:
+        return not stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def misread(path: Path, wrong: Misread, format_name: str = "") -> UsageError:
     as_what = f" (read as {format_name})" if format_name else ""
     return UsageError(
         f"{path}:{wrong.line}: {wrong.why}{as_what}",
-        hint="nothing was imported; correct the line, or say with --format what the file is",
+        hint="nothing was written; correct the line, or say with --format what the file is",
         details={"file": str(path), "line": wrong.line},
     )
 

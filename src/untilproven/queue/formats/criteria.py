@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from untilproven.checks import criterion
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TestPassing, Validate
 
+_NAMED = 10
 _TYPED = re.compile(r"[a-z0-9_]*[-./][\w./-]*")
 """A first word that nobody begins a sentence with: `golangci-lint`, `./check.sh`."""
 
@@ -98,6 +99,12 @@ def _worded(one: Completion, without: Sequence[str]) -> str:
             return f"the file {path} is there and not empty"
         case Explicit():
             return ""
+
+
+def listed(names: Sequence[str], between: str = ", ") -> str:
+    """The first of many names, and how many more there are."""
+    more = len(names) - _NAMED
+    return between.join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def bent(task: Task) -> bool:

@@ -53,6 +53,11 @@ def writer_of(name: str, path: PurePath, text: str) -> Writer:
     return _chosen(WRITERS, name, path, text)
 
 
+def recognised(name: str, path: PurePath, text: str) -> bool:
+    """Whether a file that was found, and not named, is in that format; without one, in any."""
+    return any(one.recognises(path, text) for one in READERS.values() if name in {"", one.NAME})
+
+
 def _chosen(formats: Mapping[str, F], name: str, path: PurePath, text: str) -> F:
     if name:
         if name not in formats:
