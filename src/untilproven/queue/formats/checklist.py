@@ -40,7 +40,7 @@ class Item(msgspec.Struct):
 def recognises(path: PurePath, text: str) -> bool:
     if path.suffix.lower() not in {".md", ".markdown"}:
         return False
-    return path.name.lower() in _NAMES or bool(re.search(r"(?m)^\s*[-*+] \[[ xX/]\] ", text))
+    return path.name.lower() in _NAMES or bool(re.search(r"(?m)^[ \t]*[-*+] \[[ xX/]\] ", text))
 
 
 def read(text: str) -> Imported:

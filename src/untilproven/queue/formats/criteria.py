@@ -8,6 +8,13 @@ from msgspec import UNSET, UnsetType
 from untilproven.checks import criterion
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TestPassing, Validate
 
+_LONGEST = 500
+"""Of a criterion that may name a command; a longer one is words."""
+_RUN = re.compile(
+    r"(?:re-?)?run\b[^`]*+`([^`\n]+)`[\s:,.;()\u2013\u2014-]*(?:(?:it |they |all )?(?:must|should) pass\b.*)?",
+    re.IGNORECASE,
+)
+"""`run the tests: `make test` - must pass before the next task`, as plans have it."""
 _NAMED = 10
 _TYPED = re.compile(r"[a-z0-9_]*[-./][\w./-]*")
 """A first word that nobody begins a sentence with: `golangci-lint`, `./check.sh`."""
@@ -18,7 +25,7 @@ def sorted_out(criteria: Iterable[str]) -> tuple[tuple[Completion, ...] | UnsetT
     commands: dict[str, None] = {}
     words: list[str] = []
     for text in criteria:
-        if command := criterion.read(text).command:
+        if command := _wanted(text):
             commands[command] = None
         else:
             words.append(text)
@@ -37,8 +44,20 @@ def gates(lines: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(commands), tuple(words)
 
 
+def _wanted(text: str) -> str | None:
+    """The command that a criterion asks for."""
+    if len(text) > _LONGEST or "\n" in text.strip():
+        return None
+    if found := criterion.read(text).command:
+        return found
+    run = _RUN.fullmatch(text.strip())
+    return run[1].strip() if run else None
+
+
 def _command(text: str) -> str | None:
-    if found := criterion.read(text).command or criterion.read(f"{text} passes").command:
+    if len(text) > _LONGEST or "\n" in text.strip():
+        return None
+    if found := _wanted(text) or criterion.read(f"{text} passes").command:
         return found
     words = text.split()
     if words and _TYPED.fullmatch(words[0]):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _BOX = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[ xX/])\][ \t]+(?P<text>\S.*)")
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*")
+_HEADING = re.compile(r"(#{1,6})[ \t](.*)")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _OWN_ID = re.compile(
     r"(?:\*\*|`)?([A-Z][A-Z0-9]{0,20}-\d{1,9})(?:\*\*|`)?(?:[ \t]*[:.)\u2013\u2014-][ \t]*|[ \t]+)(\S.*)"
@@ -60,7 +60,7 @@ def heading(line: Line) -> tuple[int, str] | None:
     if line.code or line.comment or not line.text.startswith("#"):
         return None
     found = _HEADING.fullmatch(line.text)
-    return (len(found[1]), found[2]) if found else None
+    return (len(found[1]), found[2].strip().rstrip("#").rstrip()) if found else None
 
 
 def named(text: str) -> tuple[str, str]:

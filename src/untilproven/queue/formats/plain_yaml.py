@@ -14,13 +14,19 @@ from untilproven.queue.formats.node import Node
 
 DEEPEST = 16
 _KEY = re.compile(
-    r"""("[^"\\]*(?:\\.[^"\\]*)*"|'(?:[^']|'')*'|[^\s"'\[\]{}#&*!|>%@`,?:-][^:#]*?|-[^\s:#][^:#]*?)\s*:(?=\s|$)"""
+    r"""("[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^']|'')*+'|[^\s"'\[\]{}#&*!|>%@`,?:-][^:#]*+|-[^\s:#][^:#]*+) *:(?= |$)"""
 )
+_SPACES = re.compile(" *")
 _DOUBLE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'")
+_FLOWN = re.compile(r"[^\s,\[\]{}\"'&*!|>%@`#][^,\[\]{}#]*")
 _INTEGER = re.compile(r"[-+]?\d{1,300}")
-_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+\.\d*)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
-_BLOCK = re.compile(r"([|>])([-+]?)[ \t]*(?:#.*)?")
+_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+\.\d*)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
+_BLOCK = re.compile(r"([|>])([-+]?)(?: +#.*| *)")
+_STRANGE = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)"
+)
+"""Control characters, and line ends that only some take for one."""
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 
@@ -39,6 +45,10 @@ class _Line(NamedTuple):
 
 
 def parse(text: str) -> Node:
+    if strange := _STRANGE.search(text, text.startswith("\ufeff")):
+        raise Misread(
+            f"there is {quoted(strange[0])} in it, which is not read", text.count("\n", 0, strange.start()) + 1
+        )
     reader = _Reader(text)
     first = reader.peek()
     if first is None:
@@ -53,14 +63,23 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.lines: list[_Line] = []
         self.at = 0
-        start = 0
-        for number, raw in enumerate(text.split("\n"), start=1):
+        start = len(text) - len(text.removeprefix("\ufeff"))
+        for number, raw in enumerate(text[start:].split("\n"), start=1):
             body = raw.rstrip("\r")
-            head = len(body) - len(body.lstrip(" \ufeff" if number == 1 else " "))
-            self.lines.append(_Line(number, start, 0 if number == 1 and "\ufeff" in body[:head] else head, body[head:]))
+            head = len(body) - len(body.lstrip(" "))
+            self.lines.append(_Line(number, start, head, body[head:]))
             start += len(raw) + 1
-        first = self.peek()
-        if first and first.text.rstrip() == "---":
+        self.unfinished = bool(raw)
+        """Whether the file ends without a line end."""
+        if not raw:
+            self.lines.pop()
+        while self.at < len(self.lines) and self.lines[self.at].blank:
+            self.at += 1
+        if (
+            self.at < len(self.lines)
+            and not self.lines[self.at].indent
+            and self.lines[self.at].text.rstrip(" ") == "---"
+        ):
             self.at += 1
 
     def peek(self) -> _Line | None:
@@ -70,8 +89,8 @@ class _Reader:
         if self.at == len(self.lines):
             return None
         line = self.lines[self.at]
-        if line.text.startswith("\t"):
-            raise Misread("a tab cannot indent", line.number)
+        if "\t" in line.text:
+            raise Misread("a tab is only read in a block of text; write spaces", line.number)
         if line.indent == 0 and re.match(r"(?:---|\.\.\.)(?:\s|$)|%", line.text):
             raise Misread("more than one document, or a directive, is not read", line.number)
         return line
@@ -112,7 +131,7 @@ class _Reader:
             key = _KEY.match(line.text)
             if not key:
                 raise Misread(f"{quoted(line.text)} is not `key: value`", line.number)
-            name = str(_unquoted(key[1], line.number))
+            name = str(_unquoted(key[1], line.number)) if key[1][0] in "\"'" else key[1].rstrip(" ")
             if name in found:
                 raise Misread(f"the key {quoted(name)} is there twice", line.number)
             rest = line.text[key.end() :].lstrip()
@@ -144,8 +163,10 @@ class _Reader:
     def scalar(self, rest: str, line: _Line, place: int, indent: int) -> Node:
         if rest[0] in "|>":
             return self.block_scalar(rest, line, place, indent)
-        if rest[0] in "&*!%@`?":
+        if rest[0] in "&*!%@`?]},":
             raise Misread(f"{quoted(rest)} begins with {rest[0]}, which is not read; put it in quotes", line.number)
+        if _is_item(rest):
+            raise Misread("a list begins on a line of its own", line.number)
         if rest[0] == "[":
             return self.flow(rest, line, place)
         if rest[0] == "{":
@@ -160,19 +181,17 @@ class _Reader:
         found: list[Node] = []
         at = 1
         while True:
-            at += len(rest[at:]) - len(rest[at:].lstrip(" "))
+            at = _after_spaces(rest, at)
             if rest[at : at + 1] == "]":
                 break
-            piece = (
-                _DOUBLE.match(rest, at)
-                or _SINGLE.match(rest, at)
-                or re.compile(r"[^\s,\[\]{}\"'&*!|>%@`#][^,\[\]{}#]*").match(rest, at)
-            )
+            piece = _DOUBLE.match(rest, at) or _SINGLE.match(rest, at) or _FLOWN.match(rest, at)
             if not piece:
+                raise Misread("only a list of plain values, closed on its line, can stand in brackets", line.number)
+            if piece[0][0] in "-?:" or (piece[0][0] not in "\"'" and re.search(r":(?: |$)", piece[0])):
                 raise Misread("only a list of plain values, closed on its line, can stand in brackets", line.number)
             value = _unquoted(piece[0].strip(), line.number)
             found.append(Node(value, place + at, place + piece.end(), line.number))
-            at = piece.end() + len(rest[piece.end() :]) - len(rest[piece.end() :].lstrip(" "))
+            at = _after_spaces(rest, piece.end())
             if rest[at : at + 1] == ",":
                 at += 1
             elif rest[at : at + 1] != "]":
@@ -192,15 +211,13 @@ class _Reader:
                 break
             block.append(one)
             self.at += 1
-        inner = next((one.indent for one in block if one.text), indent + 1)
-        if bad := next((one for one in block if one.text and one.indent < inner), None):
-            raise Misread("this line is indented less than the first line of its text", bad.number)
-        texts = [" " * (one.indent - inner) + one.text if one.text else "" for one in block]
-        while texts and not texts[-1] and head[2] != "+":
-            texts.pop()
-        body = "\n".join(texts) if head[1] == "|" else _folded(texts)
-        ends = "" if head[2] == "-" or not body else "\n"
-        return Node(body if head[2] == "+" else body + ends, place, self.end(), line.number)
+        body = _body(block)
+        blanks = len(block) - len(body) if body else len(block)
+        text = "\n".join(body) if head[1] == "|" else _folded(body)
+        ends = "\n" * (bool(body) + (blanks if head[2] == "+" else 0))
+        if self.unfinished and block and block[-1] is self.lines[-1] and (head[2] == "+" or not blanks):
+            ends = ends[1:]
+        return Node(text if head[2] == "-" else text + ends, place, self.end(), line.number)
 
     def end(self) -> int:
         """Where the last line that was read ends."""
@@ -213,6 +230,11 @@ class _Reader:
 
 def _is_item(text: str) -> bool:
     return text.startswith("- ") or text == "-"
+
+
+def _after_spaces(text: str, at: int) -> int:
+    found = _SPACES.match(text, at)
+    return found.end() if found else at
 
 
 def _piece(rest: str, number: int) -> str:
@@ -243,6 +265,23 @@ def _unquoted(piece: str, number: int) -> Any:
     if _INTEGER.fullmatch(piece):
         return int(piece)
     return float(piece) if _FLOAT.fullmatch(piece) else piece
+
+
+def _body(block: list[_Line]) -> list[str]:
+    """The lines of a block of text without what its first one is indented by, and without the blank ones at its end."""
+    inner = next((one.indent for one in block if one.text), max((one.indent for one in block), default=0))
+    found: list[str] = []
+    begun = False
+    for one in block:
+        begun = begun or bool(one.text)
+        if one.text and one.indent < inner:
+            raise Misread("this line is indented less than the first line of its text", one.number)
+        if not one.text and one.indent > inner and not begun:
+            raise Misread("this blank line is indented more than the text under it", one.number)
+        found.append(" " * (one.indent - inner) + one.text)
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 def _folded(texts: list[str]) -> str:

@@ -15,7 +15,7 @@ from untilproven.queue.formats.contract import Imported, Keys, Misread, newline_
 NAME = "plan"
 ABOUT = "docs/plans/*.md with `### Task N:` sections and Validation Commands"
 HOLDS = frozenset({"description", "completion", "acceptance_criteria"})
-_TASK = re.compile(r"(?:Task|Iteration)\s+([^:]+?):\s*(.*)")
+_TASK = re.compile(r"(?:Task|Iteration)\s+([^:\s][^:]*+):\s*(.*)")
 
 
 class Section(msgspec.Struct):
@@ -36,7 +36,7 @@ def recognises(path: PurePath, text: str) -> bool:
         return False
     if not text:
         return path.parent.parts[-2:] == ("docs", "plans")
-    return bool(re.search(r"(?m)^###\s+(?:Task|Iteration)\s+[^:\n]+:", text))
+    return bool(re.search(r"(?m)^###[ \t]+(?:Task|Iteration)[ \t]+[^:\s][^:\n]*+:", text))
 
 
 def read(text: str) -> Imported:
