@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Outlet(msgspec.Struct, frozen=True, kw_only=True):
 
 def export(project: Project, typed: Path, format_name: str = "", *, rehearse: bool = False) -> Outlet:
     """Write the file, and remember which of its entries are which tasks."""
-    target = typed.resolve()
+    target = Path(os.path.realpath(typed))
     original = reading.text_of(project.root, typed) if os.path.lexists(typed) else ""
     chosen = known.writer_of(format_name, typed, original)
     if not target.parent.is_dir():
@@ -78,12 +79,16 @@ def planned(project: Project, chosen: Writer, path: str, original: str) -> Outle
     before = {task.id: task for task in chosen.read(original).tasks} if original.strip() else {}
     keys = _keys(chosen.NAME, path, tasks, before)
     shown = [task for task in sorted(tasks.values(), key=picking.rank) if _belongs(task, keys, is_new=not before)]
+    clashing = [task.id for task in shown if task.id not in keys and task.id in before]
+    shown = [task for task in shown if task.id not in clashing]
     unproven = {task.id for task in shown if task.status is TaskStatus.DONE and not is_proven(project, task)}
     added = [task for task in shown if task.id not in keys]
     names = {**{task.id: task.id for task in shown}, **keys}
     theirs = [_theirs(task, names, is_open=task.id in unproven) for task in shown]
     text = chosen.write(theirs, original if original.strip() else "")
     after = {one.id: one for one in chosen.read(text).tasks} if text.strip() else {}
+    new = [one for key, one in after.items() if key not in before]
+    _refuse_unreadable(chosen, [task for task in theirs if task.id not in before], new)
     done = [name for name, key in keys.items() if _is_done(after.get(key)) and not _is_done(before[key])]
     return Outlet(
         format=chosen.NAME,
@@ -92,12 +97,27 @@ def planned(project: Project, chosen: Writer, path: str, original: str) -> Outle
         added=tuple(task.id for task in added),
         unproven=tuple(name for name in sorted(unproven) if not (name in keys and _is_done(before[keys[name]]))),
         links=tuple(
-            Link(id=task.id, external_id=reading.external_id(chosen.NAME, path, task.id))
-            for task in added
-            if task.external_id is UNSET and task.id in after
+            Link(id=task.id, external_id=reading.external_id(chosen.NAME, path, one.id))
+            for task, one in zip(added, new, strict=True)
+            if task.external_id is UNSET
         ),
-        warnings=(*_lost(chosen, added), *_claims(tasks, keys, before, unproven)),
+        warnings=(*_clashes(clashing), *_lost(chosen, added), *_claims(tasks, keys, before, unproven)),
     )
+
+
+def _refuse_unreadable(chosen: Writer, wanted: Sequence[Task], found: Sequence[Task]) -> None:
+    """What is written must be read again as what it was; the words of a task may be in the way of that."""
+    for task, one in zip_longest(wanted, found):
+        if task is None or one is None or _words(task) != _words(one) or _is_done(task) != _is_done(one):
+            name = (task or one).id
+            raise UsageError(
+                f"{name} cannot be written as {chosen.NAME}: it would be read again as something else",
+                hint=f"nothing was written; look at its title and description: ralph task show {name}",
+            )
+
+
+def _words(task: Task) -> str:
+    return " ".join(task.title.split())
 
 
 def _is_done(entry: Task | None) -> bool:
@@ -153,6 +173,11 @@ def _lost(chosen: Writer, added: Sequence[Task]) -> Iterable[str]:
 
 def _says(value: Any, default: Any) -> bool:
     return value is not UNSET and value not in (default, ())
+
+
+def _clashes(names: Sequence[str]) -> Iterable[str]:
+    if names:
+        yield f"the file has other entries by these names, so these tasks were left out: {listed(names)}"
 
 
 def _claims(

@@ -62,7 +62,7 @@ def load(root: Path, typed: Path, format_name: str = "") -> list[Source]:
 
 def _in(root: Path, directory: Path, format_name: str) -> Iterator[Path]:
     refuse_way_out(root, directory)
-    patterns = _WITHIN.get(directory.resolve().name, ("*",))
+    patterns = _WITHIN.get(Path(os.path.realpath(directory)).name, ("*",))
     paths = sorted({path for pattern in patterns for path in directory.glob(pattern) if path.is_file()})
     for path in paths:
         if patterns != ("*",) or known.recognised(format_name, path, text_of(root, path)):
@@ -92,7 +92,7 @@ def _refuse_too_much(imported: Imported) -> None:
 def text_of(root: Path, typed: Path) -> str:
     refuse_way_out(root, typed)
     try:
-        data = files.read(typed.resolve(), LIMIT)
+        data = files.read(Path(os.path.realpath(typed)), LIMIT)
         return data.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no file {typed}", hint="check the path") from None

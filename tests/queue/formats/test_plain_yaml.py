@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import yaml
@@ -19,12 +19,11 @@ class Core(yaml.SafeLoader):
     """PyYAML with the words of YAML 1.2, as the tools have it whose files these are: `yes` and 2026-01-01 are text.
     Keys are text as well, and `<<` is nothing special."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
-
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: ARG002
         return {self.construct_scalar(key): self.construct_object(value, deep=True) for key, value in node.value}
 
 
+Core.yaml_implicit_resolvers = {}
 for tag, pattern in (
     ("null", "~|null|Null|NULL|"),
     ("bool", "true|True|TRUE|false|False|FALSE"),

@@ -143,6 +143,6 @@ def _insert(lines: list[str], after: int, new: list[str], newline: str) -> None:
 
 def _lines(task: Task, marks: Mapping[TaskStatus, str]) -> list[str]:
     mark = marks.get(task.status, " ")
-    described = [f"  {line}".rstrip() for line in (task.description or "").split("\n")] if task.description else []
+    described = [f"  {line}".rstrip() for line in markdown.contained(task.description)] if task.description else []
     parts = [f"  - [{mark if mark == 'x' else ' '}] {text}" for text in criteria.written(task)]
-    return [f"- [{mark}] {task.id}: {task.title}", *described, *parts]
+    return [f"- [{mark}] {markdown.labelled(task)}", *described, *parts]

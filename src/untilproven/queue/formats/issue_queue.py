@@ -87,12 +87,12 @@ def write(tasks: Sequence[Task], original: str) -> str:
 
 
 def _entry(task: Task) -> dict[str, Any]:
-    rank = 0 - task.priority
+    rank = max(0, round(0 - task.priority))
     return {
         "id": task.id,
         "source": "prd",
         "title": task.title,
-        "priority": f"P{int(rank)}" if 0 <= rank < _UNRANKED else "",
+        "priority": f"P{rank}" if rank < _UNRANKED else "",
         "labels": [{"name": tag} for tag in task.tags or ()],
         "dependencies": [],
         "status": _WRITTEN.get(task.status, "pending"),

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from untilproven.model.task import Task
+
 _BOX = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[ xX/])\][ \t]+(?P<text>\S.*)")
 _HEADING = re.compile(r"(#{1,6})[ \t](.*)")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
@@ -60,13 +62,31 @@ def heading(line: Line) -> tuple[int, str] | None:
     if line.code or line.comment or not line.text.startswith("#"):
         return None
     found = _HEADING.fullmatch(line.text)
-    return (len(found[1]), found[2].strip().rstrip("#").rstrip()) if found else None
+    if not found:
+        return None
+    words = found[2].strip()
+    closed = words.rstrip("#")  # `## Words ##`, and not `## About C#`
+    return len(found[1]), closed.rstrip() if closed != closed.rstrip() or not closed else words
 
 
 def named(text: str) -> tuple[str, str]:
     """The id that an entry begins with, if it does, and the rest: `US-001: Add a login`."""
     found = _OWN_ID.fullmatch(text)
     return (found[1], found[2].strip()) if found else ("", text)
+
+
+def labelled(task: Task) -> str:
+    """The words of an entry for a task of ours: its title, and its id where `named` finds it again."""
+    title = " ".join(task.title.split())
+    with_id = f"{task.id}: {title}"
+    return with_id if named(with_id)[0] == task.id else title
+
+
+def contained(text: str) -> list[str]:
+    """The lines of a description; as a quotation, if a code block or comment in it would not end where it ends."""
+    found = [*lines(f"{text}\n- [ ] the next")]
+    broken = box(found[-1]) is None or any(heading(one) for one in found)
+    return [f"> {one}".rstrip() if broken else one.rstrip() for one in text.split("\n")]
 
 
 def marked(line: str, mark: str) -> str:

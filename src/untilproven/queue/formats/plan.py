@@ -140,5 +140,7 @@ def write(tasks: Sequence[Task], original: str) -> str:
 def _section(task: Task, number: int, gates: Sequence[str]) -> str:
     mark = "x" if task.status is TaskStatus.DONE else " "
     boxes = [f"- [{mark}] {one}" for one in criteria.written(task, gates) or ["Done"]]
-    described = [task.description, ""] if task.description else []
-    return "\n".join(["", f"### Task {number}: {task.id}: {task.title}", *described, *boxes, ""])
+    described = [*markdown.contained(task.description), ""] if task.description else []
+    title = markdown.labelled(task)
+    closed = f"{title} #" if title.endswith("#") else title
+    return "\n".join(["", f"### Task {number}: {closed}", *described, *boxes, ""])

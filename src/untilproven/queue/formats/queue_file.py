@@ -13,7 +13,7 @@ from untilproven.queue.formats.contract import Imported, Keys
 
 NAME = "queue"
 ABOUT = ".ralph/queue.jsonc with RQ-0001 and depends_on"
-HOLDS = frozenset({"description", "acceptance_criteria", "completion", "priority", "blocked_by", "parent", "tags"})
+HOLDS = frozenset({"description", "priority", "blocked_by", "parent", "tags"})
 _READ = {
     "todo": TaskStatus.PENDING,
     "draft": TaskStatus.DISCOVERED,
@@ -101,12 +101,11 @@ def write(tasks: Sequence[Task], original: str) -> str:
 def _entry(task: Task) -> dict[str, Any]:
     names = {value: name for name, value in _PRIORITIES.items()}
     nearest = min(names, key=lambda value: abs(value - task.priority))
-    described = [task.description or "", *(f"- {one}" for one in criteria.written(task))]
     fields: dict[str, Any] = {
         "id": task.id,
         "status": _WRITTEN.get(task.status, "todo"),
         "title": task.title,
-        "description": "\n".join(filter(None, described)),
+        "description": task.description or "",
         "priority": names[nearest],
         "tags": [*(task.tags or ())],
         "depends_on": [*(task.blocked_by or ())],

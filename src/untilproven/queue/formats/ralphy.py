@@ -1,6 +1,7 @@
 """What ralphy's YAML and JSON lists of tasks have in common: title, completed, parallel_group, description."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -8,36 +9,29 @@ from msgspec import UNSET, structs
 from untilproven.model.task import Origin, Task, TaskStatus
 from untilproven.queue.formats import node
 from untilproven.queue.formats.contract import Imported, Keys
-from untilproven.queue.formats.markdown import named
+from untilproven.queue.formats.markdown import labelled, named
 
-HOLDS = frozenset({"description", "priority"})
+HOLDS = frozenset({"description"})
 MOST = 20_000
 """Of pairs of tasks that wait for each other. Beyond, the groups only order the queue."""
 
 
 def taken(root: node.Node) -> Imported:
+    """A task waits for all of the group before its own; one without a group waits for nobody, and nobody for it."""
     keys = Keys()
-    found = node.entries(root, "tasks")
-    tasks = [_task(entry, keys) for entry in found]
+    entries = node.entries(root, "tasks")
+    tasks = [_task(entry, keys) for entry in entries]
     groups: dict[float, list[str]] = {}
-    for task in tasks:
-        groups.setdefault(task.priority, []).append(task.id)
-    before = {group: earlier for earlier, group in zip(*_neighbours(groups), strict=True)}
-    if sum(len(groups[before[one.priority]]) for one in tasks if one.priority in before) > MOST:
+    for entry, task in zip(entries, tasks, strict=True):
+        if node.member(entry, "parallel_group"):
+            groups.setdefault(task.priority, []).append(task.id)
+    ordered = sorted(groups, reverse=True)  # the lowest number is the highest priority
+    before = {group: tuple(groups[earlier]) for earlier, group in pairwise(ordered)}
+    if sum(len(groups[group]) * len(earlier) for group, earlier in before.items()) > MOST:
         many = "its parallel groups are too large to wait for each other task by task: they are only worked on in order"
         return Imported(tasks=tuple(tasks), warnings=(many,))
-    return Imported(
-        tasks=tuple(
-            structs.replace(task, blocked_by=tuple(groups[before[task.priority]])) if task.priority in before else task
-            for task in tasks
-        )
-    )
-
-
-def _neighbours(groups: dict[float, list[str]]) -> tuple[list[float], list[float]]:
-    """Groups are worked on from the lowest number on, and a group's tasks have it as their priority, negative."""
-    ordered = sorted(groups, reverse=True)
-    return ordered[:-1], ordered[1:]
+    waits = {key: before[group] for group in before for key in groups[group]}
+    return Imported(tasks=tuple(structs.replace(task, blocked_by=waits.get(task.id, UNSET)) for task in tasks))
 
 
 def _task(entry: node.Node, keys: Keys) -> Task:
@@ -54,9 +48,9 @@ def _task(entry: node.Node, keys: Keys) -> Task:
 
 
 def as_fields(task: Task) -> dict[str, Any]:
-    fields: dict[str, Any] = {"title": f"{task.id}: {task.title}", "completed": task.status is TaskStatus.DONE}
-    if task.priority:
-        fields["parallel_group"] = int(0 - task.priority)
+    fields: dict[str, Any] = {"title": labelled(task), "completed": task.status is TaskStatus.DONE}
+    if task.priority < 0:
+        fields["parallel_group"] = round(0 - task.priority)
     return fields | ({"description": task.description} if task.description else {})
 
 
