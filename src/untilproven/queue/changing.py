@@ -25,7 +25,7 @@ _STEPS = {
 def origin(task: Task, path: str, line: int) -> Origin:
     """Where an entry stands, and what it says, so that an edit made here is not undone by a file that is as it was."""
     said = msgspec.json.encode(msgspec.to_builtins(replace(task, source=msgspec.UNSET)), order="sorted")
-    return Origin(type="spec", path=path, line=line, sha=hashlib.sha256(said).hexdigest())
+    return Origin(type="spec", path=path, line=line, sha=hashlib.sha256(said).hexdigest()[:16])
 
 
 def change_of(before: Task, wanted: Task, source: Source, known: Mapping[str, Task]) -> Update | None:

@@ -21,6 +21,7 @@ from untilproven.store.tasks import TaskBook
 _ITS_OWN = re.compile(r"[A-Z][A-Z0-9]{0,20}-\d{1,9}")
 """Ids that people know their tasks by, and that are kept if they are free."""
 _OURS = re.compile(r"RALPH-(\d{1,18})")
+_TITLE = 200
 _TRIES = 5
 
 
@@ -145,7 +146,7 @@ def _ours(entry: Task, source: Source, ids: Mapping[str, str]) -> Task:
     """The entry as a task of ours: our ids, the file's checks, where it comes from; and open, whatever it says."""
     checks = (Command(command=line) for line in source.imported.checks)
     wanted = replace(
-        entry,
+        _short(entry),
         id=ids[entry.id],
         status=TaskStatus.PENDING if entry.status is TaskStatus.DONE else entry.status,
         external_id=source.external_id(entry.id),
@@ -156,6 +157,14 @@ def _ours(entry: Task, source: Source, ids: Mapping[str, str]) -> Task:
         parent=ids[entry.parent] if entry.parent else UNSET,
     )
     return replace(wanted, source=origin(wanted, source.path, _line(entry)))
+
+
+def _short(entry: Task) -> Task:
+    """A title is a line in tables, commits and prompts; one that is longer goes on in the description."""
+    if len(entry.title) <= _TITLE:
+        return entry
+    whole = "\n\n".join(filter(None, (entry.title, entry.description or "")))
+    return replace(entry, title=f"{entry.title[: _TITLE - 3].rstrip()}...", description=whole)
 
 
 def _gone(source: Source, known: Mapping[str, Task]) -> Iterable[str]:

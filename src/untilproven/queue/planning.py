@@ -107,7 +107,8 @@ def told(root: Path, task: Task) -> str:
     if task.description:
         parts.append(fenced(task.description) if task.external_id else task.description.strip())
     if task.acceptance_criteria:
-        parts.append("It is accepted when:\n" + "\n".join(f"- {one}" for one in task.acceptance_criteria))
+        criteria = "\n".join(f"- {one}" for one in task.acceptance_criteria)
+        parts.append("It is accepted when:\n" + (fenced(criteria) if task.external_id else criteria))
     if task.never_touch:
         parts.append("Leave these as they are:\n" + "\n".join(f"- `{one}`" for one in task.never_touch))
     if task.spec and (said := _spec(root, task.spec)):
