@@ -33,7 +33,14 @@ class Diagnosis(NamedTuple):
     """The one thing that the next prompt says more."""
 
 
+OUT_OF_BOUNDS = "out_of_bounds"
 _KNOWN: dict[str, Diagnosis] = {
+    OUT_OF_BOUNDS: Diagnosis(
+        "misunderstanding",
+        "the agent changed what the task must leave as it is",
+        0.95,
+        "Those files are back as they were. Do the task without changing them.",
+    ),
     "test_deletion": Diagnosis(
         "reward_hacking",
         "the agent deleted tests instead of fixing the code they are about",

@@ -62,6 +62,8 @@ class Plan(Record, frozen=True, kw_only=True):
     and nothing of it comes to the user's tree before it is proven."""
     learnings: tuple[Learning, ...] = ()
     """What earlier tasks taught, for the agent to read."""
+    never_touch: tuple[str, ...] = ()
+    """Paths that the work must leave as they are, as globs."""
     commit: bool = False
     new_branch: bool = False
     on_gate: Literal["wait", "reject"] = "wait"

@@ -72,7 +72,13 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
             "the queue needs a room: with --sandbox none a task that fails could not be taken back",
             hint="leave --sandbox none away; `ralph doctor` says which rooms can be built",
         )
-    plan = replace(plan, task_id=task.id, commit=commits(project, settings), on_gate="reject")
+    plan = replace(
+        plan,
+        task_id=task.id,
+        never_touch=task.never_touch or (),
+        commit=commits(project, settings),
+        on_gate="reject",
+    )
     allowance = _allowance(settings, task, left)
     configuration = replace(
         planning.configuration_of(settings),

@@ -24,6 +24,7 @@ from untilproven.model import events
 from untilproven.model.fields import Severity
 from untilproven.model.iteration import Finding
 from untilproven.model.persistence import RegressionDetails, RegressionEvent, RegressionType
+from untilproven.runtime.boundaries import crossed
 from untilproven.store import clock
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def run(driver: "Driver", number: int) -> None:
         for one in sorted(marked(found.values(), marks), key=_gravest)
         if (finding := recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
     ]
+    bounds = crossed(dict.fromkeys((*differing, *mine)), driver.course.plan.never_touch)
+    heard += [one for one in bounds if id_of(one) not in driver.course.accepted]
     now = clock.now()
     regressions = _regressions(driver, number, heard, now)
     said = Counter(mark.verdict for name, mark in marks.items() if name in driver.course.noticed or name in found)
