@@ -159,6 +159,15 @@ def test_two_files_with_the_same_names_are_two(here: Here) -> None:
     here.take("a/prd.json", prd({"title": "of a"}))
     here.take("b/prd.json", prd({"title": "of b"}))
     assert {task.title for task in here.tasks().values()} == {"of a", "of b"}
+    here.take("c/prd.json", prd({"title": "of a", "description": "about something else"}))
+    assert [task.title for task in here.tasks().values()].count("of a") == 2
+    same = here.take("d/prd.json", prd({"title": "of a"}))
+    assert (same.created, "came from prd:a/prd.json#US-1" in same.warnings[0]) == ((), True)
+
+
+def test_an_id_cannot_use_up_our_numbers(here: Here) -> None:
+    here.take("prd.json", prd({"id": "RALPH-999999999"}, {"id": "RALPH-007"}))
+    assert sorted(here.tasks()) == ["RALPH-007", "RALPH-008"]
 
 
 def test_commands_become_checks_and_are_not_trusted(here: Here) -> None:

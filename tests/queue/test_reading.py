@@ -12,6 +12,7 @@ from untilproven.queue import reading
 from untilproven.queue.formats import known
 from untilproven.queue.formats.contract import Misread
 from untilproven.store.layout import Project
+from untilproven.store.tasks import book_of
 
 each = pytest.mark.parametrize("sample", ALL, ids=lambda sample: sample.format)
 
@@ -178,9 +179,18 @@ def test_a_directory_is_all_of_its_lists(project: Project) -> None:
         ".ralph": [".ralph/fix_plan.md", ".ralph/queue.json"],
         "prd": ["prd/backend.md", "prd/frontend.md"],
     }
-    for path in ("empty", "prd/.."):
-        with pytest.raises(UsageError, match="no list of tasks"):
+    for path, why in (("empty", "no list of tasks"), ("prd/..", "which file"), ("", "which file")):
+        with pytest.raises(UsageError, match=why):
             reading.load(project.root, project.root / path)
+
+
+def test_our_own_book_is_no_list_of_another_tool(project: Project) -> None:
+    book = book_of(project)
+    book.create(title="mine", type="task")
+    with pytest.raises(UsageError, match="in no format"):
+        reading.load(project.root, book.path)
+    with pytest.raises(UsageError, match='no line with "type": "task"'):
+        reading.load(project.root, book.path, "autoloop")
 
 
 def test_an_unknown_format_is_answered_with_the_known_ones(project: Project) -> None:

@@ -17,6 +17,7 @@ from untilproven.queue import reading
 from untilproven.queue.formats import criteria, known
 from untilproven.queue.formats.contract import Misread, Writer
 from untilproven.queue.formats.criteria import listed
+from untilproven.queue.matching import matched
 from untilproven.queue.proven import is_proven
 from untilproven.store import files
 from untilproven.store.layout import Project
@@ -77,7 +78,7 @@ def planned(project: Project, chosen: Writer, path: str, original: str) -> Outle
     """The file's text with our tasks in it."""
     tasks = book_of(project).read().by_id
     before = {task.id: task for task in chosen.read(original).tasks} if original.strip() else {}
-    keys = _keys(chosen.NAME, path, tasks, before)
+    keys = {task.id: key for key, task in matched(chosen.NAME, path, before.values(), tasks).items()}
     shown = [task for task in sorted(tasks.values(), key=picking.rank) if _belongs(task, keys, is_new=not before)]
     clashing = [task.id for task in shown if task.id not in keys and task.id in before]
     shown = [task for task in shown if task.id not in clashing]
@@ -122,19 +123,6 @@ def _words(task: Task) -> str:
 
 def _is_done(entry: Task | None) -> bool:
     return entry is not None and entry.status is TaskStatus.DONE
-
-
-def _keys(name: str, path: str, tasks: Mapping[str, Task], before: Mapping[str, Task]) -> dict[str, str]:
-    """The entries of the file that are tasks of ours, as the import finds them."""
-    found: dict[str, str] = {}
-    linked = {task.external_id: task for task in tasks.values() if task.external_id}
-    for key, entry in before.items():
-        task = linked.get(reading.external_id(name, path, key))
-        if task is None and (same := tasks.get(key)) and same.title == entry.title:
-            task = same
-        if task:
-            found[task.id] = key
-    return found
 
 
 def _belongs(task: Task, keys: Mapping[str, str], *, is_new: bool) -> bool:

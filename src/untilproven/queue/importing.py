@@ -14,11 +14,12 @@ from untilproven.errors import TaskRefused, UsageError
 from untilproven.model.task import Command, Create, Operation, Task, TaskStatus, Update
 from untilproven.queue.changing import change_of, kept_commands, origin
 from untilproven.queue.formats.criteria import completions, listed
+from untilproven.queue.matching import matched
 from untilproven.queue.reading import Source
 from untilproven.store import clock
 from untilproven.store.tasks import TaskBook
 
-_ITS_OWN = re.compile(r"[A-Z][A-Z0-9]{0,20}-\d{1,9}")
+_ITS_OWN = re.compile(r"[A-Z][A-Z0-9]{0,20}-\d{1,6}")
 """Ids that people know their tasks by, and that are kept if they are free."""
 _OURS = re.compile(r"RALPH-(\d{1,18})")
 _TITLE = 200
@@ -61,13 +62,13 @@ def take(book: TaskBook, source: Source, *, now: clock.Clock = clock.now) -> Int
 def planned(source: Source, known: Mapping[str, Task], now: datetime) -> Intake:
     """What importing this file into these tasks comes to."""
     _refuse_knots(source)
-    here = _already_here(source, known)
+    here = matched(source.format, source.path, source.imported.tasks, known)
     ids = {**{key: task.id for key, task in here.items()}, **_new_ids(source, here, known)}
     created: list[Task] = []
     updated: list[Update] = []
     claimed: list[str] = []
     lines: list[str] = []
-    warnings = [*source.imported.warnings]
+    warnings = [*source.imported.warnings, *_taken_for(source, here)]
     for place, entry in enumerate(source.imported.tasks):
         wanted, before = _ours(entry, source, ids), here.get(entry.id)
         if before and before.status in picking.CLOSED:
@@ -114,22 +115,6 @@ def _line(task: Task) -> int:
     return (task.source.line if task.source else 0) or 1
 
 
-def _already_here(source: Source, known: Mapping[str, Task]) -> dict[str, Task]:
-    """The tasks in the book that entries of this file are, by their keys in it.
-
-    An entry was imported before; or it was written there by an export, under the id that its task has here.
-    """
-    linked = {task.external_id: task for task in known.values() if task.external_id}
-    found: dict[str, Task] = {}
-    for entry in source.imported.tasks:
-        task = linked.get(source.external_id(entry.id))
-        if task is None and (same := known.get(entry.id)) and same.title == entry.title:
-            task = None if source.has(same) else same
-        if task:
-            found[entry.id] = task
-    return found
-
-
 def _new_ids(source: Source, here: Mapping[str, Task], known: Mapping[str, Task]) -> dict[str, str]:
     new = [entry.id for entry in source.imported.tasks if entry.id not in here]
     found = {key: key for key in new if _ITS_OWN.fullmatch(key) and key not in known}
@@ -165,6 +150,12 @@ def _short(entry: Task) -> Task:
         return entry
     whole = "\n\n".join(filter(None, (entry.title, entry.description or "")))
     return replace(entry, title=f"{entry.title[: _TITLE - 3].rstrip()}...", description=whole)
+
+
+def _taken_for(source: Source, here: Mapping[str, Task]) -> Iterable[str]:
+    for task in here.values():
+        if task.external_id and not source.has(task):
+            yield f"{task.id} has the same id, title and description as here, where it came from {task.external_id}"
 
 
 def _gone(source: Source, known: Mapping[str, Task]) -> Iterable[str]:

@@ -62,6 +62,8 @@ def load(root: Path, typed: Path, format_name: str = "") -> list[Source]:
 
 def _in(root: Path, directory: Path, format_name: str) -> Iterator[Path]:
     refuse_way_out(root, directory)
+    if os.path.realpath(directory) == os.path.realpath(root):
+        raise UsageError("which file is the list of tasks?", hint="name it, or the directory of a tool, like .ralph")
     patterns = _WITHIN.get(Path(os.path.realpath(directory)).name, ("*",))
     paths = sorted({path for pattern in patterns for path in directory.glob(pattern) if path.is_file()})
     for path in paths:

@@ -21,7 +21,9 @@ _PRIORITIES = {"normal": 0.0, "high": 1.0, "low": -1.0}
 def recognises(path: PurePath, text: str) -> bool:
     if path.suffix != ".jsonl":
         return False
-    return bool(re.search(r'"type"\s*:\s*"task', text)) if text else path.parent.name == ".autoloop"
+    if not text:
+        return path.parent.name == ".autoloop"
+    return bool(re.search(r'(?m)^[ \t\ufeff]*\{[^{}\n]*"type"\s*:\s*"task', text))
 
 
 def read(text: str) -> Imported:
@@ -31,6 +33,8 @@ def read(text: str) -> Imported:
 def _last(text: str) -> dict[str, tuple[node.Node, int]]:
     found: dict[str, tuple[node.Node, int]] = {}
     gone: set[str] = set()
+    if text.strip() and not recognises(PurePath("tasks.jsonl"), text):
+        raise Misread('there is no line with "type": "task" in it')
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip("\ufeff \t\r"):
             continue
