@@ -5,10 +5,11 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
 from queue_samples import ALL, Sample
 from untilproven.errors import RalphError, UsageError
-from untilproven.queue import reading
+from untilproven.queue import importing, reading
 from untilproven.queue.formats import known
 from untilproven.queue.formats.contract import Misread
 from untilproven.store.layout import Project
@@ -61,6 +62,8 @@ def test_missing_and_wrong_fields_are_named_with_their_line() -> None:
         ("prd", '{"userStories": [\n{"title": "a", "passes": "yes"}]}', 2, "neither true nor false"),
         ("prd", '{"userStories": [\n{"title": "a", "priority": "high"}]}', 2, "not a number"),
         ("prd", '{"userStories": [\n{"title": "a", "priority": 1e999}]}', 2, "not a number"),
+        ("prd", '{"userStories": [\n{"title": "a", "priority": 1%s}]}' % ("0" * 400), 2, "not a number"),
+        ("claude-loop", "---\nmax_iterations: 99999999999999999999\n---\nx\n", 2, "not a number"),
         ("prd", '{"userStories": [\n{"title": {}}]}', 2, "not text"),
         ("prd", '{"userStories": [\n7]}', 2, "not an object"),
         ("prd", '{"userStories": {}}', 1, "no list"),
@@ -201,3 +204,22 @@ def test_an_unknown_format_is_answered_with_the_known_ones(project: Project) -> 
     with pytest.raises(UsageError, match="no format that is known") as caught:
         reading.load(project.root, file)
     assert all(name in caught.value.hint for name in known.READERS)
+
+
+@pytest.mark.parametrize("hidden", ["\\u0000", "\\u001b[2K", "\\u202e", "\\n"])
+def test_a_command_that_is_not_what_it_looks_like_is_words(project: Project, hidden: str) -> None:
+    text = '{"userStories": [{"title": "a", "acceptanceCriteria": ["`make@ test` passes"]}]}'.replace("@", hidden)
+    [source] = reading.load(project.root, place(project, "prd.json", text))
+    assert source.imported.tasks[0].completion is UNSET
+
+
+def test_a_disguised_command_beside_the_list_is_refused(project: Project) -> None:
+    place(project, "autoloops.toml", '[acceptance]\nverify_cmd = "make test\\u001b[2K\\rrm -rf x"\n')
+    with pytest.raises(UsageError, match="control characters"):
+        reading.load(project.root, place(project, "tasks.jsonl", '{"id":"a","type":"task","text":"x"}\n'))
+
+
+def test_what_is_no_character_does_not_stop_an_import(project: Project) -> None:
+    text = '{"queue": [{"id": "\\ud800", "title": "\\udfff", "labels": ["\\ud800"], "path": "\\ud800"}]}'
+    [source] = reading.load(project.root, place(project, ".ralph/queue.json", text))
+    assert importing.take(book_of(project), source).created[0].title == "?"

@@ -7,6 +7,9 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from untilproven.core.naming import quoted
+from untilproven.core.tasks import commands
+from untilproven.core.text import printable
 from untilproven.errors import Damaged, UsageError
 from untilproven.model.task import Task
 from untilproven.queue.formats import beside, known
@@ -79,7 +82,19 @@ def _load(root: Path, typed: Path, format_name: str) -> Source:
         _refuse_too_much(imported)
     except Misread as wrong:
         raise misread(typed, wrong, chosen.NAME) from None
-    return Source(chosen.NAME, path, _with_what_is_beside(root, path, chosen.NAME, imported))
+    source = Source(chosen.NAME, path, _with_what_is_beside(root, path, chosen.NAME, imported))
+    _refuse_disguised(source)
+    return source
+
+
+def _refuse_disguised(source: Source) -> None:
+    """A command that is not what it looks like could not be judged by whoever is asked to trust it."""
+    for line in (*source.imported.checks, *(one for task in source.imported.tasks for one in commands(task))):
+        if printable(line) != line:
+            raise UsageError(
+                f"{source.path} or a file beside it names a command with control characters: {quoted(line)}",
+                hint="nothing was imported; take them out",
+            )
 
 
 def _refuse_too_much(imported: Imported) -> None:

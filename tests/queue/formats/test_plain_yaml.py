@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from untilproven.queue.formats import plain_yaml
 from untilproven.queue.formats.contract import Misread
-from untilproven.queue.formats.node import Node
+from untilproven.queue.formats.node import plain
 
 
 class Core(yaml.SafeLoader):
@@ -33,15 +33,6 @@ for tag, pattern in (
     Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z"), None)
 Core.add_constructor("tag:yaml.org,2002:int", lambda _, node: int(node.value))
 Core.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.value))
-
-
-def plain(node: Node) -> Any:
-    match node.value:
-        case dict(members):
-            return {key: plain(one) for key, one in members.items()}
-        case list(items):
-            return [plain(one) for one in items]
-    return node.value
 
 
 def theirs(text: str) -> Any:

@@ -75,7 +75,7 @@ def write(tasks: Sequence[Task], original: str) -> str:
         elif task.status is TaskStatus.DONE:
             entry = known[task.id][0]
             if node.text(entry, "status") != "done":
-                lines.append(_plain(entry) | {"status": "done"} | _completed(task))
+                lines.append(node.plain(entry) | {"status": "done"} | _completed(task))
     newline = newline_of(original)
     start = newline if original and not original.endswith("\n") and lines else ""
     return original + start + "".join(json.dumps(line, ensure_ascii=False) + newline for line in lines)
@@ -92,7 +92,3 @@ def _entry(task: Task) -> dict[str, Any]:
 
 def _completed(task: Task) -> dict[str, Any]:
     return {"completed": task.completed_at.isoformat()} if task.completed_at else {}
-
-
-def _plain(entry: node.Node) -> dict[str, Any]:
-    return {key: one.value for key, one in entry.value.items()} if isinstance(entry.value, dict) else {}

@@ -28,13 +28,12 @@ def read(text: str) -> Imported:
         raise Misread("it does not begin with settings between two lines of ---")
     try:
         head = plain_yaml.parse(whole["head"])
+        most, promise = node.number(head, "max_iterations") or 0, node.text(head, "completion_promise")
     except Misread as wrong:
         raise Misread(wrong.why, wrong.line + 1) from None
     body = whole["body"].replace("\r\n", "\n").strip()
     if not body:
         raise Misread("there is no prompt under its settings", text.count("\n") + 1)
-    most = node.number(head, "max_iterations") or 0
-    promise = node.text(head, "completion_promise")
     first = " ".join(body.split("\n")[0].lstrip("# ").split())
     claim = f"its promise {quoted(promise)} is a claim of the agent, and proves nothing here"
     return Imported(

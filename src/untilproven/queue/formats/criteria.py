@@ -46,7 +46,7 @@ def gates(lines: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _wanted(text: str) -> str | None:
     """The command that a criterion asks for."""
-    if len(text) > _LONGEST or "\n" in text.strip():
+    if len(text) > _LONGEST or not text.strip().isprintable():
         return None
     if found := criterion.read(text).command:
         return found
@@ -55,7 +55,7 @@ def _wanted(text: str) -> str | None:
 
 
 def _command(text: str) -> str | None:
-    if len(text) > _LONGEST or "\n" in text.strip():
+    if len(text) > _LONGEST or not text.strip().isprintable():
         return None
     if found := _wanted(text) or criterion.read(f"{text} passes").command:
         return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from untilproven.core.text import text as storable
 from untilproven.model.task import Origin, Task, TaskStatus
 from untilproven.queue.formats import jsonc, node
 from untilproven.queue.formats.contract import Imported, Keys, Misread
@@ -65,7 +66,7 @@ def _labels(entry: node.Node) -> tuple[str, ...]:
     """They are names, or objects with one, as GitHub gives them."""
     found = node.member(entry, "labels")
     listed = found.value if found and isinstance(found.value, list) else []
-    named = (one.value if isinstance(one.value, str) else node.text(one, "name") for one in listed)
+    named = (storable(one.value) if isinstance(one.value, str) else node.text(one, "name") for one in listed)
     return tuple(filter(None, named))
 
 

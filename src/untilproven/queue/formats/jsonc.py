@@ -10,7 +10,7 @@ from untilproven.queue.formats.contract import Misread, newline_of
 from untilproven.queue.formats.node import Node
 
 DEEPEST = 64
-_BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*[\s\S]*?\*/)*")
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _WORD = re.compile(r"[-+.\w]+")
 
@@ -22,7 +22,7 @@ def parse(text: str) -> Node:
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
+        self.at = len(text) - len(text.removeprefix("\ufeff"))
         self.breaks = [found.start() for found in re.finditer("\n", text)]
 
     def whole(self) -> Node:

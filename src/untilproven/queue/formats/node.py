@@ -1,12 +1,15 @@
 """A value in a file, and where it stands there; and the fields of an entry, or the line on which one is wrong."""
 
-import math
+from typing import Any
 
 import msgspec
 
 from untilproven.core.naming import quoted
 from untilproven.core.text import text as storable
 from untilproven.queue.formats.contract import Misread
+
+_LARGEST = 1e9
+"""Of a number that means something here."""
 
 
 class Node(msgspec.Struct):
@@ -17,6 +20,16 @@ class Node(msgspec.Struct):
     column: int = 0
     key_start: int = -1
     """Where its key begins, if it is a member of an object."""
+
+
+def plain(found: Node) -> Any:
+    """The value without its places."""
+    match found.value:
+        case dict(members):
+            return {key: plain(one) for key, one in members.items()}
+        case list(items):
+            return [plain(one) for one in items]
+    return found.value
 
 
 def entries(root: Node, key: str) -> list[Node]:
@@ -72,7 +85,7 @@ def number(entry: Node, key: str) -> float | None:
     if found is None:
         return None
     value = found.value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
         raise Misread(f'"{key}" is not a number', found.line)
     return float(value)
 
