@@ -47,6 +47,8 @@ def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "
     if task:
         signals = (_with(signal, how) if (how := asked(task, signal)) else signal for signal in signals)
     signals = [_with(signal, _FIXTURE) if is_fixture(signal.path) else signal for signal in signals]
+    if not signals:
+        return ()
     found: dict[str, Finding] = {}
     for pattern in patterns():
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]

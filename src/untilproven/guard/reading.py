@@ -24,15 +24,19 @@ class Unreadable(Exception):  # it carries the reason, and is no error of ours
     """Why a file's inside was not looked at."""
 
 
-@lru_cache(maxsize=64)
 def read(path: str, content: bytes, *, though_made: bool = False) -> Facts:
-    """Raises `Unreadable`. In a loop the same versions of files are compared again and again."""
+    """Raises `Unreadable`."""
     grammar = grammar_of(path)
     if grammar is None:
         raise Unreadable("no language that is read here")
     if _BUILT.search(path):
         raise Unreadable("built from something else")
-    text = as_text(content, though_made=though_made)
+    return _facts(path, grammar, as_text(content, though_made=though_made))
+
+
+@lru_cache(maxsize=64)
+def _facts(path: str, grammar: str, text: str) -> Facts:
+    """In a loop the same versions of files are compared again and again: what is new now is old the next time."""
     root = SgRoot(text, grammar).root()
     if broken := root.find_all(kind="ERROR"):
         lost = sum(len(node.text()) for node in broken)

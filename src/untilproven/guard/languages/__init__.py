@@ -1,5 +1,6 @@
 """How facts are read from the syntax of a language: one module for each."""
 
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -37,11 +38,13 @@ _MODULES = {
 _BY_SUFFIX = {suffix: grammar for grammar, (_, suffixes) in _MODULES.items() for suffix in suffixes}
 
 
+@lru_cache(maxsize=1024)
 def grammar_of(path: str) -> str | None:
     """None for a file in no language that is read here."""
     return _BY_SUFFIX.get(PurePosixPath(path).suffix)
 
 
+@cache
 def language_of(grammar: str) -> Language:
     module, _ = _MODULES[grammar]
     return import_module(f"untilproven.guard.languages.{module}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -160,13 +161,17 @@ def _told(side: Side) -> dict[str, Value]:
                 key: values[key] for key in ("lints", "lib", "test", "bin", "package", "workspace") if key in values
             }
         }
-    for pattern, tool in _TOOLS:
-        if re.fullmatch(pattern, name):
-            values = mapping(values_in(side.path, side.content))
-            if not tool:
-                return {_section(section): value for section, value in values.items()}
-            return {tool: values}
-    return {}
+    tool = _tool_told_by(name)
+    if tool is None:
+        return {}
+    values = mapping(values_in(side.path, side.content))
+    return {tool: values} if tool else {_section(section): value for section, value in values.items()}
+
+
+@lru_cache(maxsize=1024)
+def _tool_told_by(name: str) -> str | None:
+    """The tool that a file of this name is for; empty if its sections say so, None if it is for none."""
+    return next((tool for pattern, tool in _TOOLS if re.fullmatch(pattern, name)), None)
 
 
 def _section(name: str) -> str:

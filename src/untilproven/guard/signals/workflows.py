@@ -120,6 +120,8 @@ def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:
     """Those that the others do not have, by what they run on what; in the same job, or in any."""
     for place in (lambda run: (run.path, run.job, run.identity)), (lambda run: run.identity):
+        if not runs:
+            break
         there = Counter(map(place, others))
         known = Counter(map(place, runs)) & there
         runs, others = _rest(runs, place, known), _rest(others, place, known)

@@ -58,11 +58,10 @@ def declarations(root: SgNode, path: str) -> tuple[Declaration, ...]:
     """None for a stub file: it declares types."""
     if path.endswith(".pyi"):
         return ()
-    module = module_of(root)
     found = list(_functions(root, is_test_file(path)))
     if ">>>" in root.text():
         found += _doctests(root)
-    return tuple(_declared(found, module))
+    return tuple(_declared(found, module_of(root))) if found else ()
 
 
 def is_test_file(path: str) -> bool:
@@ -72,8 +71,11 @@ def is_test_file(path: str) -> bool:
 
 
 def _functions(root: SgNode, tests_here: bool) -> Iterator[_Found]:
+    text = root.text()
+    assigns = any(word in text for word in ("lambda", "TestCase"))
+    if not assigns and "def" not in text and "class" not in text:
+        return  # a file of statements alone may have thousands of them
     collected = _Classes(root)
-    assigns = any(word in root.text() for word in ("lambda", "TestCase"))
     waiting = [_Waiting(node, root, (), tests_here) for node in reversed(statements(root))]
     for _ in range(_MOST):
         if not waiting:

@@ -97,8 +97,9 @@ _NAMED = _GLOBAL | _SHADOWED
 
 
 def hooks(root: SgNode, path: str) -> Iterator[str]:
-    names_any = any(name in root.text() for name in _NAMED)
-    for statement in statements(root):
+    text = root.text()
+    names_any = any(name in text for name in _NAMED)
+    for statement in statements(root) if names_any or "def" in text else ():
         inner = definition(statement)
         match inner.kind():
             case "function_definition":
