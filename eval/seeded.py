@@ -16,7 +16,7 @@ from eval.mutations.code import Code, Edits, applied, is_sound
 from eval.mutations.files import CREATED, FILES
 from untilproven.guard.change import Change
 from untilproven.guard.judging import is_fixture
-from untilproven.guard.reading import Unreadable, as_text
+from untilproven.guard.written import Unreadable, as_text
 
 _ROUNDS = 4
 _LINES_SHOWN = 12

@@ -10,7 +10,8 @@ from untilproven.guard.facts import Declaration, Facts, Function, Test
 from untilproven.guard.finding import NotAnalysed
 from untilproven.guard.kinds import Kind, kind_of
 from untilproven.guard.languages import grammar_of, language_of
-from untilproven.guard.reading import Unreadable, as_text, read
+from untilproven.guard.reading import read
+from untilproven.guard.written import Unreadable, as_text
 
 
 class Side:

@@ -107,6 +107,11 @@ def kind_of(
     return "script" if kind == "source" and path in scripts else kind
 
 
+def is_written(path: str) -> bool:
+    """Whether it is neither a cache nor installed: less to ask than which kind it is."""
+    return not _is_cache(path) and not is_dependency(path)
+
+
 @lru_cache(maxsize=4096)
 def is_dependency(path: str) -> bool:
     """Whether it is installed rather than written."""

@@ -3,20 +3,22 @@
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from untilproven.checks.metrics import custom as custom_metrics
 from untilproven.checks.metrics import instruments as asked
-from untilproven.checks.metrics.coverage import Coverage
 from untilproven.checks.metrics.instruments import Instrument
 from untilproven.checks.metrics.size import Size, size_of
 from untilproven.checks.metrics.tools.tool import Counts, Kind
 from untilproven.checks.metrics.unmeasured import Unmeasured
-from untilproven.contract import Room
+from untilproven.contract import Exchange, Room
 from untilproven.model.persistence import BaselineMetrics, MetricsSnapshot
+
+if TYPE_CHECKING:
+    # Measuring comes before the agent's first turn; what reads reports of coverage does not.
+    from untilproven.checks.metrics.coverage import Coverage
 
 T = TypeVar("T")
 _TAKEN = frozenset({"unmeasured", "why_unmeasured", "type_errors", "branch_coverage"})
@@ -48,7 +50,7 @@ def measure(
     custom: Mapping[str, str],
     *,
     tests: int | None,
-    coverage: Coverage | Unmeasured | None,
+    coverage: "Coverage | Unmeasured | None",
     timeout: float,
 ) -> Measured:
     """What tests and coverage were is known from the run of the checks. Each thing that is run here may take its share
@@ -58,12 +60,16 @@ def measure(
         size = size_of(room, scratch, timeout=clock.next())
         counts = {one: asked.take(one, room, scratch, timeout=clock.next()) for one in instruments}
         own = {
-            name: Unmeasured("the name is taken")
-            if name in _TAKEN
-            else custom_metrics.take(line, room, scratch, timeout=clock.next())
+            name: Unmeasured("the name is taken") if name in _TAKEN else _custom(line, room, scratch, clock.next())
             for name, line in custom.items()
         }
     return _measured(size, counts, own, tests, coverage)
+
+
+def _custom(line: str, room: Room, scratch: Exchange, timeout: float) -> float | Unmeasured:
+    from untilproven.checks.metrics import custom  # noqa: PLC0415  few users have numbers of their own
+
+    return custom.take(line, room, scratch, timeout=timeout)
 
 
 class _Shares:
@@ -83,7 +89,7 @@ def _measured(
     counts: Mapping[Instrument, Counts | Unmeasured],
     own: Mapping[str, float | Unmeasured],
     tests: int | None,
-    coverage: Coverage | Unmeasured | None,
+    coverage: "Coverage | Unmeasured | None",
 ) -> Measured:
     missing: list[str] = []
 

@@ -10,8 +10,8 @@ from untilproven.checks import ending
 from untilproven.checks.metrics.unmeasured import Unmeasured, because
 from untilproven.contract import Exchange, Room
 from untilproven.errors import Damaged, Foreign
-from untilproven.guard.kinds import kind_of
-from untilproven.guard.reading import Unreadable, as_text
+from untilproven.guard.kinds import is_written
+from untilproven.guard.written import Unreadable, as_text
 from untilproven.store import files
 
 _MOST_FILES = 20_000
@@ -80,4 +80,4 @@ def _names(listing: Path) -> set[str]:
 
 
 def _counts(path: str) -> bool:
-    return kind_of(path) not in {"cache", "dependencies"} and not _GENERATED.fullmatch(path.rpartition("/")[2])
+    return is_written(path) and not _GENERATED.fullmatch(path.rpartition("/")[2])

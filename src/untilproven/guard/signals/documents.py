@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison
-from untilproven.guard.reading import Unreadable, as_text
 from untilproven.guard.signals.trees import DEEPEST, Value, of_script, of_yaml
+from untilproven.guard.written import Unreadable, as_text
 
 _SCRIPTS = {
     **dict.fromkeys((".js", ".cjs", ".mjs"), "javascript"),

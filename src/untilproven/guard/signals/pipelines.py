@@ -8,11 +8,11 @@ import msgspec
 
 from untilproven.guard.comparison import Side
 from untilproven.guard.kinds import kind_of
-from untilproven.guard.reading import Unreadable, as_text
 from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
+from untilproven.guard.written import Unreadable, as_text
 
 _RUN = ("run", "script", "bash", "command", "commands", "pwsh", "powershell", "sh", "cmd", "test_script", "cmds")
 _OPTIONAL = {

@@ -8,11 +8,11 @@ import msgspec
 from ast_grep_py import SgRoot
 
 from untilproven.guard.comparison import Side
-from untilproven.guard.reading import Unreadable, as_text
 from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, line_of, mapping, name_of, values_in, words
 from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in
+from untilproven.guard.written import Unreadable, as_text
 
 _MADE = re.compile(
     r"(?m)^([A-Za-z_.][^\s:=#]*(?:[ \t]+[A-Za-z_.][^\s:=#]*)*)[ \t]*::?(?!=)[^\n]*\n((?:(?:\t[^\n]*|[ \t]*)(?:\n|$))*)"

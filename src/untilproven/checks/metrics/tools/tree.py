@@ -33,10 +33,13 @@ class Tree:
         return bool(self._room.find(pattern))
 
     def toml(self, name: str) -> dict[str, Any]:
+        text = self.text(name)
+        if not text:
+            return {}
         import tomllib  # noqa: PLC0415  slow to load, and most projects have no such file
 
         try:
-            return tomllib.loads(self.text(name) or "")
+            return tomllib.loads(text)
         except (ValueError, RecursionError):
             return {}
 
