@@ -32,6 +32,8 @@ def promised(text: str, promise: str, *, prompt: str = "") -> bool:
         return False
     wanted = r"\s+".join(re.escape(word) for word in words)
     tag = re.compile(rf"<promise>\s*{wanted}\s*</promise>", re.IGNORECASE)
+    if not tag.search(text):
+        return False
     page, told = _Page(text), _Told(prompt)
     return any(_spoken(page, found.start(), found.end(), told) for found in tag.finditer(text))
 

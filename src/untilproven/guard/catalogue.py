@@ -1,7 +1,7 @@
 """What signals mean: patterns, read from the files beside this one."""
 
 import tomllib
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -38,7 +38,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task: str = ""
 
 
-class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     id: str
     name: str
     severity: str
@@ -56,10 +56,15 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def weight(self) -> Severity:
         return Severity[self.severity.upper()]
 
+    @cached_property
+    def hears(self) -> frozenset[str]:
+        """The signals it may be about."""
+        return frozenset({*self.when.signal, self.id})
+
     def fits(self, signal: Signal, kind: Kind) -> bool:
         when = self.when
         return (
-            (signal.name in when.signal or signal.name == self.id)
+            signal.name in self.hears
             and when.at_least <= signal.amount < when.less_than
             and (not when.kinds or kind in when.kinds)
         )

@@ -50,7 +50,10 @@ def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "
     if not signals:
         return ()
     found: dict[str, Finding] = {}
+    names = {signal.name for signal in signals}
     for pattern in patterns():
+        if names.isdisjoint(pattern.hears):
+            continue
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
         for finding in _findings(pattern, fitting):
             worse = found.get(finding.id)

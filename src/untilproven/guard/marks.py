@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -32,8 +33,7 @@ class Marks:
     """Of one project."""
 
     def __init__(self, root: Path) -> None:
-        name = sha256(os.fsencode(root.resolve())).hexdigest()[:24]
-        self._path = user_state() / "marks" / f"{name}.jsonl"
+        self._path = _place_of(root, user_state())
 
     def add(self, finding: str, verdict: Verdict, why: str, now: datetime) -> Mark:
         mark = Mark(finding, verdict, why, now, now + VALID)
@@ -51,6 +51,12 @@ class Marks:
             return {}
         marks = (msgspec.json.decode(line, type=Mark) for line in lines if line.strip())
         return {mark.finding: mark for mark in marks if mark.until > now}
+
+
+@lru_cache(maxsize=8)
+def _place_of(root: Path, state: Path) -> Path:
+    name = sha256(os.fsencode(root.resolve())).hexdigest()[:24]
+    return state / "marks" / f"{name}.jsonl"
 
 
 def marked(findings: Iterable[Finding], marks: dict[str, Mark]) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ that never leaves the user's own state directory; without it a loop is shown and
 
 import contextlib
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,12 @@ _KEY_BYTES = 32
 
 def user_state() -> Path:
     """Where this user's own state lives, out of every project's reach."""
-    base = os.environ.get("XDG_STATE_HOME", "")
+    return _state_of(os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME"))
+
+
+@lru_cache(maxsize=8)
+def _state_of(base: str, _home: str | None) -> Path:
+    """Asked again and again in every iteration."""
     root = Path(base) if base.startswith("/") else Path.home() / ".local/state"
     if not root.is_absolute():
         raise StoreFailed("HOME is not an absolute path, so there is no place for your own state", hint="set HOME")

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
@@ -47,13 +48,19 @@ def host(comparison: Comparison) -> Iterator[Signal]:
     for pair in comparison.pairs:
         if pair.after is None or pair.kind in {"dependencies", "cache"} or _is_same(pair):
             continue
-        if starter := next((who for pattern, who in _BY_PATH if re.fullmatch(pattern, pair.path)), None):
+        if starter := _starter(pair.path):
             explained = () if pair.before is None else ("was-there",)
             yield Signal("runs-on-host", pair.path, 1, starter, explained=explained)
         elif pair.path.startswith((".github/workflows/", ".github/actions/")):
             yield Signal("runs-in-ci", pair.path, 1, "CI")
         else:
             yield from _inside(pair, pair.after)
+
+
+@lru_cache(maxsize=1024)
+def _starter(path: str) -> str:
+    """Who runs a file with this path; empty if nobody does by itself."""
+    return next((who for pattern, who in _BY_PATH if re.fullmatch(pattern, path)), "")
 
 
 def _is_same(pair: Pair) -> bool:
@@ -94,14 +101,17 @@ def _run_by(side: Side | None) -> dict[tuple[str, str], str]:
     """What is run, by whom and under which key."""
     if side is None:
         return {}
-    path = "/" + side.path
-    for pattern, reader in _READERS:
-        if re.search(pattern, path):
-            try:
-                return dict(reader(side))
-            except NotUnderstood:
-                return {}
-    return {}
+    reader = _reader(side.path)
+    try:
+        return dict(reader(side)) if reader else {}
+    except NotUnderstood:
+        return {}
+
+
+@lru_cache(maxsize=1024)
+def _reader(path: str) -> "Callable[[Side], _Commands] | None":
+    """How a file with this path is read, if a part of it is run."""
+    return next((reader for pattern, reader in _READERS if re.search(pattern, f"/{path}")), None)
 
 
 def _package(side: Side) -> _Commands:

@@ -150,7 +150,7 @@ def _stronger(one: Request, other: Request) -> bool:
 
 
 def _strongest(place: Path, complain: Callable[[str], None] = lambda _: None) -> Request | None:
-    if not place.is_dir():  # so for most loops all their life
+    if not os.path.isdir(place):  # noqa: PTH112  asked before every step, and none is there for most loops
         return None
     found = (_read(place, kind, complain) for kind in _STRONGEST_FIRST)
     return next((request for request in found if request is not None), None)

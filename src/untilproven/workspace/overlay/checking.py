@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from untilproven.checks.surroundings import environment_for_checks
@@ -26,9 +27,14 @@ class CheckingRoom(WalledRoom):
         passed: Collection[str] = (),
     ) -> None:
         super().__init__(root, supervision, environment_for_checks(env, root, passed), walls)
-        layer = next(layer for layer in walls.layers if layer.target == str(root))
-        hidden = (path.removeprefix(f"{root}/") for path in walls.hidden if path.startswith(f"{root}/"))
-        self._view = View([Path(layer.upper), *map(Path, layer.lower)], frozenset(hidden))
+
+    @cached_property
+    def _view(self) -> View:
+        """Most checks look at nothing from outside."""
+        root = str(self.root)
+        layer = next(layer for layer in self._walls.layers if layer.target == root)
+        hidden = (path.removeprefix(f"{root}/") for path in self._walls.hidden if path.startswith(f"{root}/"))
+        return View([Path(layer.upper), *map(Path, layer.lower)], frozenset(hidden))
 
     def look(self, path: PurePosixPath) -> os.stat_result | None:
         return self._view.look(path)

@@ -44,10 +44,24 @@ _PATH_COLUMN = 7
 def home() -> Path | None:
     """The user's home, if there is one."""
     named = os.environ.get("HOME", "")
-    if not named.startswith("/") or not os.path.isdir(named):  # noqa: PTH112  done for every room
-        return None
-    path = os.path.realpath(named)
-    return Path(path) if path != "/" else None
+    path = _led_to(named, os.O_DIRECTORY) if named.startswith("/") else ""
+    return _as_path(path) if path not in {"", "/"} else None
+
+
+_as_path = lru_cache(maxsize=8)(Path)
+
+
+def _led_to(path: str, kind: int = 0) -> str:
+    """Where a path leads, links followed; empty if to nothing, or to nothing of that kind. The kernel knows it at once,
+    and it is asked for every room."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC | kind)
+    except OSError:
+        return ""
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115  see above
+    finally:
+        os.close(fd)
 
 
 def hidden(project: Project) -> tuple[str, ...]:
@@ -77,7 +91,7 @@ def sockets(hidden_already: tuple[str, ...]) -> Iterator[str]:
 def shown(root: Path) -> tuple[str, ...]:
     """What can be read although it lies in something hidden: how names of hosts are looked up; and, where they lie in
     /tmp, which is another one in a room, this program and what PATH leads to."""
-    path = os.path.realpath(_RESOLVER)
+    path = _led_to(_RESOLVER)
     hidden_there = path.startswith(tuple(f"{place}/" for place in _OF_THE_SYSTEM))
     resolver = (path,) if hidden_there and os.path.isfile(path) else ()  # noqa: PTH113  done for every room
     return (*resolver, *_programs_in_tmp(str(root), os.environ.get("PATH", "")))
