@@ -6,11 +6,10 @@ from pathlib import Path
 
 from untilproven.errors import RalphError
 from untilproven.process.walls import Layer, Walls
-from untilproven.store.agent_place import agent_home
 from untilproven.store.layout import Project
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
-from untilproven.workspace.overlay.place import Place, make_layer, make_temporary
+from untilproven.workspace.overlay.place import Place, make_layer
 from untilproven.workspace.overlay.repository import Repository
 
 CLOSED = Openings()
@@ -22,10 +21,10 @@ def for_agent(
     project: Project, place: Place, repository: Repository, iteration: int, openings: Openings = CLOSED
 ) -> Walls:
     """The agent's: it may write to the project and to HOME, and nothing of that is where the user's is."""
-    root, own = str(project.root), str(agent_home(project.root, place.loop_id))
+    root, own = str(project.root), place.agent_home
     layers = []
     home = surroundings.home()
-    if home and not home.is_relative_to(project.root):
+    if home and not _is_within(home, root):
         layers.append(Layer(str(home), (str(home),), *make_layer(place.home, home)))
     layers.append(Layer(root, (root,), *place.make_iteration(iteration, project.root), renames=True))
     has_repository = repository.exists
@@ -44,13 +43,11 @@ def for_check(project: Project, place: Place, *above: Path, openings: Openings =
     """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays, neither
     here nor there: a runner that cannot write to its cache does not run."""
     root = str(project.root)
-    place.drop(place.check)
-    layers = [Layer(root, (*map(str, above), root), *make_layer(place.check, project.root))]
+    layers = [Layer(root, (*map(str, above), root), *place.make_check("upper", project.root))]
     home = surroundings.home()
-    if home and not home.is_relative_to(project.root):
-        layers.insert(0, Layer(str(home), (str(home),), *make_layer(place.check / "home", home)))
-    temporary = place.check / "tmp"
-    make_temporary(temporary)
+    if home and not _is_within(home, root):
+        layers.insert(0, Layer(str(home), (str(home),), *place.make_check("home", home)))
+    temporary = place.make_temporary(place.check / "tmp")
     return _walls(project, place, home, tuple(layers), temporary, openings)._replace(network=openings.check_network)
 
 
@@ -80,6 +77,10 @@ def _walls(
         shown=surroundings.shown(project.root),
         network=openings.network,
     )
+
+
+def _is_within(path: Path, root: str) -> bool:
+    return f"{path}/".startswith(f"{root.rstrip('/')}/")
 
 
 def _is_socket(path: str) -> bool:

@@ -13,10 +13,12 @@ from untilproven.core import naming
 from untilproven.errors import Busy, RalphError
 from untilproven.process import kernel
 from untilproven.store import files
+from untilproven.store.agent_place import agent_home
 from untilproven.store.lock import FileLock
 from untilproven.store.vouch import user_state
 from untilproven.workspace.overlay.spreading import spread
 from untilproven.workspace.overlay.trash import Trash
+from untilproven.workspace.overlay.untouched import Untouched
 
 _PRIVATE = 0o700
 _TEMPORARY = 0o1777
@@ -47,6 +49,7 @@ class Place:
         self._held: FileLock | None = None
         self._tree: FileLock | None = None
         self._merging = 0
+        self._latest = (-1, root)
 
     @cached_property
     def path(self) -> Path:
@@ -95,10 +98,32 @@ class Place:
     def _trash(self) -> Trash:
         return Trash(self.path / "trash")
 
+    @cached_property
+    def _untouched(self) -> Untouched:
+        """What one process gives to its rooms, and nothing that another has left."""
+        self.drop(self.check)
+        make_private(self.check)
+        return Untouched(self.drop)
+
     def begin(self) -> None:
         """A new iteration: nothing is left of what the last one had for itself alone."""
         self.drop(self.passing)
         make_private(self.passing)
+
+    def make_check(self, name: str, over: Path) -> tuple[str, str]:
+        """A layer of a check's room: nothing is in it, and nothing in it stays."""
+        upper, work = self.check / name, self.passing / f"check-{name}"
+        with files.explained(upper):
+            self._untouched.give(upper, stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE)  # noqa: PTH116  for every room
+        self.drop(work)
+        make_private(work)
+        return str(upper), str(work)
+
+    def make_temporary(self, path: Path) -> Path:
+        """What is /tmp in a room, empty."""
+        with files.explained(path):
+            self._untouched.give(path, _TEMPORARY)
+        return path
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
         """The layer of an iteration. It is made where all else of the iteration lies, and so stays close to it."""
@@ -110,13 +135,18 @@ class Place:
                 born.rename(layer)
         return make_layer(layer, over)
 
+    @cached_property
+    def agent_home(self) -> str:
+        """The agent's own directory, which is in its rooms as it is."""
+        return str(agent_home(self._root, self.loop_id))
+
     @property
     def held(self) -> bool:
         return self._held is not None
 
     def release(self) -> None:
         if self._held is not None:
-            self.drop(self.passing)
+            self._drop_passing()
             with files.explained(self.path):
                 self._trash.remove()
             self._held.release()
@@ -127,7 +157,7 @@ class Place:
 
     def leave(self) -> None:
         """Let others in, and leave no directory behind that has nothing in it."""
-        self.drop(self.passing)
+        self._drop_passing()
         self._trash.remove()
         with contextlib.suppress(OSError):
             if [path.name for path in self.path.iterdir()] == ["lock"]:
@@ -139,6 +169,11 @@ class Place:
                 self._unlock_for_good()
             self.path.parent.rmdir()
 
+    def _drop_passing(self) -> None:
+        for path in (self.passing, self.check):
+            self.drop(path)
+        self.__dict__.pop("_untouched", None)
+
     def _unlock_for_good(self) -> None:
         """Locks that nobody holds go; whoever waits for one sees that its file is gone, and makes another."""
         for name in _LOCKS:
@@ -147,7 +182,9 @@ class Place:
                 lock.release()
 
     def iteration(self, number: int) -> Path:
-        return self.path / naming.iteration_name(number)
+        if self._latest[0] != number:  # one is asked for again and again
+            self._latest = number, self.path / naming.iteration_name(number)
+        return self._latest[1]
 
     def iterations(self) -> dict[int, Path]:
         """Every iteration whose layer is still here."""
@@ -235,7 +272,8 @@ class Place:
 
     @cached_property
     def check(self) -> Path:
-        return self.passing / "check"
+        """What the rooms of checks write to; it lasts if they write nothing."""
+        return self.path / "check"
 
     @property
     def was(self) -> Path:
@@ -256,6 +294,7 @@ class Place:
             self.home,
             self.git,
             self.passing,
+            self.check,
             self.was,
             self.restore,
             self.rebased,
@@ -318,13 +357,21 @@ def make_upper(path: Path, over: Path) -> str:
     """Where a layer has what is written to it; what is there stays, and its mode is what will be seen."""
     upper = f"{path}/upper"
     with files.explained(path):
-        for directory in (path, upper):
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(directory, _PRIVATE)  # noqa: PTH102  done for every iteration
-        mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  the same
-        if stat.S_IMODE(os.stat(upper).st_mode) != mode:  # noqa: PTH116  the same
+        mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  done for every iteration
+        if _mode_of(upper) is None:
+            for directory in (path, upper):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(directory, _PRIVATE)  # noqa: PTH102  the same
+        if _mode_of(upper) != mode:
             os.chmod(upper, mode)  # noqa: PTH101  the same
     return upper
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116  done for every iteration
+    except FileNotFoundError:
+        return None
 
 
 def make_temporary(path: Path) -> None:

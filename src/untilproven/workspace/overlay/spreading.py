@@ -15,8 +15,21 @@ def spread(path: Path) -> None:
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):
-            (flags,) = struct.unpack("l", fcntl.ioctl(fd, _GET_FLAGS, struct.pack("l", 0)))
+            flags = _flags(fd)
             if not flags & _SPREAD:
                 fcntl.ioctl(fd, _SET_FLAGS, struct.pack("l", flags | _SPREAD))
     finally:
         os.close(fd)
+
+
+def flags_of(fd: int) -> int:
+    """What `chattr` sets; 0 where the file system has none."""
+    try:
+        return _flags(fd)
+    except OSError:
+        return 0
+
+
+def _flags(fd: int) -> int:
+    (flags,) = struct.unpack("l", fcntl.ioctl(fd, _GET_FLAGS, struct.pack("l", 0)))
+    return int(flags)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from untilproven.contract import Supervision
 from untilproven.process import table
-from workspace.overlay.scenes.stage import SUPERVISION, Stage, play, succeeded
+from workspace.overlay.scenes.stage import SUPERVISION, Stage, names_in, play, succeeded
 
 PYTHON = "/usr/bin/python3"
 CAPABILITIES = "grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):' /proc/self/status | grep -v 0000000000000000"
@@ -79,6 +79,28 @@ def nothing_of_a_room_is_found_in_the_next(base: Path) -> None:
         succeeded(check.run(clean, timeout=60))
         succeeded(check.run(leave, timeout=60))
     stage.workspace.close()
+
+
+def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: Path) -> None:
+    stage = Stage(base)
+    place = stage.workspace._place
+    signs = "stat -c '%a %u %Y %X' . ~ /tmp"
+    said = stage.check(signs).output
+    before = [path.stat().st_ino for path in (place.check / "upper", place.check / "home", place.check / "tmp")]
+    assert all(int(word) > 1_700_000_000 for line in said.splitlines() for word in line.split()[2:]), said
+    stage.check("true")
+    stage.agent("true", 1)
+    stage.workspace.discard(1)
+    stage.check("true")
+    assert before == [path.stat().st_ino for path in (place.check / "upper", place.check / "home", place.check / "tmp")]
+    come_and_gone = "touch ~/left left /tmp/left && rm ~/left left /tmp/left"
+    message = f"{come_and_gone} && chmod 711 . ~ && touch -d @7 . ~ /tmp"
+    succeeded(stage.check(message))
+    again = stage.check(f"{signs}; ls -A ~ | grep left").output
+    assert [line.split()[:2] for line in again.splitlines()] == [line.split()[:2] for line in said.splitlines()], again
+    assert all(int(word) > 1_700_000_000 for line in again.splitlines() for word in line.split()[2:]), again
+    stage.workspace.close()
+    assert not {"check", "passing"}.intersection(names_in(place.path))
 
 
 def only_the_one_that_furnishes_has_power(base: Path) -> None:

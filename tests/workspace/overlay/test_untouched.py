@@ -1,0 +1,85 @@
+"""What a room gets is empty and tells nothing, whether it was made for it or was there before."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from untilproven.workspace.overlay.removal import remove
+from untilproven.workspace.overlay.untouched import Untouched
+
+
+def _moved(path: Path) -> None:
+    os.utime(path, (1, 1))
+
+
+def _come_and_gone(path: Path) -> None:
+    (path / "file").touch()
+    (path / "file").unlink()
+    os.utime(path, (2, 2))
+
+
+def _told(path: Path) -> None:
+    os.setxattr(path, "user.message", b"x")
+
+
+def _a_link(path: Path) -> None:
+    (path.parent / "elsewhere").mkdir(mode=0o750)
+    path.rmdir()
+    path.symlink_to("elsewhere")
+
+
+TOUCHED: dict[str, Callable[[Path], object]] = {
+    "a file": lambda path: (path / "file").touch(),
+    "a directory": lambda path: (path / "directory").mkdir(),
+    "another mode": lambda path: path.chmod(0o777),
+    "another time": _moved,
+    "a file that is gone": _come_and_gone,
+    "an attribute": _told,
+    "a link": _a_link,
+    "nothing": lambda path: path.rmdir(),
+}
+
+
+def test_what_was_left_as_it_was_is_given_again(tmp_path: Path) -> None:
+    untouched, path = Untouched(remove), tmp_path / "given"
+    untouched.give(path, 0o750)
+    first = path.stat()
+    os.utime(path, ns=(5, first.st_mtime_ns))
+    untouched.give(path, 0o750)
+    assert path.stat().st_ino == first.st_ino
+    assert path.stat().st_atime_ns >= first.st_atime_ns, "a time that was set is no message"
+    untouched.give(path, 0o1777)
+    assert path.stat().st_mode & 0o7777 == 0o1777
+
+
+@pytest.mark.parametrize("how", TOUCHED)
+def test_what_was_touched_is_made_anew(tmp_path: Path, how: str) -> None:
+    dropped: list[Path] = []
+
+    def drop(path: Path) -> None:
+        dropped.append(path)
+        remove(path)
+
+    untouched, path = Untouched(drop), tmp_path / "given"
+    untouched.give(path, 0o750)
+    untouched.give(path, 0o750)
+    assert len(dropped) == 1, "only the first time nothing is known of it"
+    TOUCHED[how](path)
+    untouched.give(path, 0o750)
+    assert len(dropped) == 2
+    assert not path.is_symlink()
+    assert path.stat().st_mode & 0o7777 == 0o750
+    assert path.stat().st_mtime > 1e9
+    assert list(path.iterdir()) == []
+    assert os.listxattr(path) == []
+
+
+def test_what_another_process_has_left_is_not_given(tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    Untouched(remove).give(path, 0o750)
+    before = path.stat()
+    os.utime(path, (1, 1))
+    Untouched(remove).give(path, 0o750)
+    assert path.stat().st_mtime_ns >= before.st_mtime_ns
