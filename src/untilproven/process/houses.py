@@ -2,8 +2,9 @@
 
 import os
 import select
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from untilproven.process.keeper import Pipes
 from untilproven.process.keepers import Keeper, Stable
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from untilproven.process.walls import Shell, Walls
 
 _MOUNTS = "/proc/self/mountinfo"
+_SOON = 0.1
+"""Seconds within which what is hidden in a room is still what is to be hidden: less than most programs in it take."""
 
 
 class House:
@@ -22,15 +25,37 @@ class House:
         self._meanwhile = meanwhile
         """What is done while a keeper starts a program: something short that never fails."""
         self._idle: list[_Walled] = []
+        self._ready: _Ready | None = None
         self._mounts = -1
 
     def room(self, walls: "Walls") -> Stable:
         """The keepers of one room."""
         return _Room(self, walls)
 
+    def prepare(self, marker: str, walls: "Walls") -> None:
+        """Have a room furnished while others are at work; `lend` gives it to whoever comes soon with the same walls."""
+        self.withdraw()
+        self._ready = _Ready(walls, self.lend(marker, walls), time.monotonic())
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether what was prepared is still good."""
+        return self._ready is not None and time.monotonic() - self._ready.at < _SOON
+
+    def withdraw(self) -> None:
+        """Nobody comes for what was prepared."""
+        if self._ready:
+            self.take_back(self._ready.keeper)
+            self._ready = None
+
     def lend(self, marker: str, walls: "Walls") -> Keeper:
         """One that has furnished rooms within these walls before, or a new one. If the walls have changed, nothing
         stays of the old ones."""
+        ready = self._ready
+        if ready and ready.walls is walls and ready.keeper.marker == marker:
+            self._ready = None
+            return ready.keeper
+        self.withdraw()
         from untilproven.process.walls import split  # noqa: PLC0415  loaded already by whoever made the walls
 
         self._watch_mounts()
@@ -59,6 +84,7 @@ class House:
             self._idle.append(keeper)
 
     def close(self) -> None:
+        self.withdraw()
         while self._idle:
             self._idle.pop().dismiss()
         if self._mounts >= 0:
@@ -74,6 +100,12 @@ class House:
         if poll.poll(0):
             while self._idle:
                 self._idle.pop().dismiss()
+
+
+class _Ready(NamedTuple):
+    walls: "Walls"
+    keeper: Keeper
+    at: float
 
 
 class _Walled(Keeper):

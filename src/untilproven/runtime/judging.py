@@ -46,6 +46,7 @@ def run(driver: "Driver", number: int) -> None:
         driver.record(events.GuardFinished(iteration=number, files=0, duration_seconds=0.0, skipped=_NOTHING_KEPT))
         return
     began = time.monotonic()
+    workspace.expect_check(driver.supervision())
     differing = workspace.since_start()
     mine = [change.path for change in workspace.delta().changes]
     since_start = _judged(driver, differing, "start")

@@ -70,6 +70,9 @@ class PlainWorkspace:
         """Not known: of the tree as it was nothing is kept."""
         return {}
 
+    def expect_check(self, supervision: Supervision) -> None:
+        """There is nothing to make ready."""
+
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:  # noqa: ARG002  none can be
         return _CheckingRoom(self._root, supervision, {**self._env, **_OF_CHECKS}, self._outdated)
 

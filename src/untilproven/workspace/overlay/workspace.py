@@ -96,6 +96,8 @@ class OverlayWorkspace:
         self._changes: dict[str, Change] = {}
         """What the candidate has changed."""
         self._was_key = ""
+        self._expected: Walls | None = None
+        """The walls of the room that a check will have which comes soon."""
         self._is_stacked = False
         """Whether the iteration's layer joins what was kept, and not the user's tree."""
         self._role_told = False
@@ -184,7 +186,8 @@ class OverlayWorkspace:
 
     def delta(self) -> Delta:
         """Nothing is left running in the room afterwards, and only the layer is read."""
-        self._settle()
+        self._place.hold()
+        self._close_rooms()
         if not self._iteration:
             return Delta(tree=self.tree())
         if self._delta is None:
@@ -240,12 +243,24 @@ class OverlayWorkspace:
             if not is_same(before, now.get(path))
         }
 
+    def expect_check(self, supervision: Supervision) -> None:
+        """The walls of its room are built by another process, while this one looks at what the agent did. A tree that
+        nobody has changed is not checked again."""
+        self.delta()
+        if self._changes and self._expected is None:
+            above = self._upper(self._iteration)
+            self._expected = building.for_check(self._project, self._place, above, openings=self._openings)
+            self._house.prepare(supervision.marker, self._expected)
+
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         self.delta()
-        above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
-        if as_it_was:
-            above = [*self._was(as_it_was), *above]
-        walls = building.for_check(self._project, self._place, *above, openings=self._openings)
+        walls, self._expected = self._expected, None
+        if walls is None or as_it_was or not self._house.is_prepared:
+            self._house.withdraw()
+            above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
+            if as_it_was:
+                above = [*self._was(as_it_was), *above]
+            walls = building.for_check(self._project, self._place, *above, openings=self._openings)
         room = self._checking_room(walls, supervision)
         room.stand_in(self._house)
         self._rooms.append(room)
@@ -443,6 +458,8 @@ class OverlayWorkspace:
         """Nobody but us is at work in the rooms, for the tree may change beneath them."""
         self._place.hold()
         self._close_rooms()
+        self._expected = None
+        self._house.withdraw()
 
     def _close_rooms(self) -> None:
         while self._rooms:

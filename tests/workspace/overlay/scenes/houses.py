@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from untilproven.contract import Supervision
-from untilproven.process import table
+from untilproven.process import houses, table
 from workspace.overlay.scenes.stage import SUPERVISION, Stage, names_in, play, succeeded
 
 PYTHON = "/usr/bin/python3"
@@ -101,6 +101,47 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
     assert all(int(word) > 1_700_000_000 for line in again.splitlines() for word in line.split()[2:]), again
     stage.workspace.close()
     assert not {"check", "passing"}.intersection(names_in(place.path))
+
+
+def a_room_that_was_expected_is_the_one_of_the_check_that_comes_soon(base: Path) -> None:
+    stage = Stage(base)
+    workspace = stage.workspace
+    houses._SOON = 60.0  # the machine may be busy
+    stage.agent("echo new > new", 1)
+    workspace.expect_check(SUPERVISION)
+    ready = workspace._house._ready
+    assert ready is not None
+    room = workspace.checking(SUPERVISION)
+    ran = room.run("cat new && echo left | tee left ~/left /tmp/left", timeout=60)
+    assert (ran.exit_code, ran.output) == (0, "new\nleft\n"), ran
+    assert workspace._house._ready is None
+    assert ready.keeper in room._stable._idle.values()  # type: ignore[attr-defined]
+    succeeded(stage.check("test ! -e left -a ! -e ~/left -a ! -e /tmp/left"))
+    workspace.expect_check(SUPERVISION)
+    succeeded(workspace.checking(SUPERVISION, ("new",)).run("test ! -e new", timeout=60))
+    workspace.expect_check(SUPERVISION)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(base / "socket"))
+        listening.listen()
+        houses._SOON = 0.0
+        succeeded(stage.check(f"test -e new -a ! -S {base}/socket"))
+    workspace.expect_check(SUPERVISION)
+    workspace.keep(1)
+    assert (stage.root / "new").read_text() == "new\n"
+    assert workspace._house._ready is None
+    stage.agent("true", 2)
+    workspace.expect_check(SUPERVISION)
+    assert workspace._house._ready is None, "a tree that was not changed is not checked"
+    workspace.discard(2)
+    stage.agent("rm new", 3)
+    workspace.expect_check(SUPERVISION)
+    workspace.discard(3)
+    assert (stage.root / "new").exists()
+    stage.agent("rm new", 4)
+    workspace.expect_check(SUPERVISION)
+    workspace.close()
+    assert not keepers(stage)
+    assert children(b"ralph-keeper") == []
 
 
 def only_the_one_that_furnishes_has_power(base: Path) -> None:
