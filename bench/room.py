@@ -2,6 +2,7 @@
 
 Ratios are taken within one run, because this kind of machine is noisy: medians for what is measured in one process,
 the least of interleaved rounds for whole loops. Nothing is reused by luck: every agent changes the tree.
+`bench/room.py iteration` and `bench/room.py trees` print only one of the two.
 """
 
 import os
@@ -214,12 +215,17 @@ def bench_iteration(parent: Path) -> None:
     print(f"  in the room, its check included: {ratio:.2f}x {target('an iteration in the room', ratio, 4.5)}")
 
 
+PARTS = {"iteration": bench_iteration, "trees": bench_trees}
+
 if __name__ == "__main__":
+    wanted = sys.argv[1:] or [*PARTS]
+    if not PARTS.keys() >= set(wanted):
+        sys.exit(f"what can be measured: {', '.join(PARTS)}")
     print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
         os.environ["HOME"] = scratch
         os.environ["XDG_STATE_HOME"] = f"{scratch}/state"
-        bench_iteration(Path(scratch))
-        bench_trees(Path(scratch))
+        for part in wanted:
+            PARTS[part](Path(scratch))
     if MISSED:
         sys.exit("missed: " + ", ".join(MISSED))

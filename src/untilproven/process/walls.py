@@ -1,5 +1,6 @@
 """The walls of a room: what is layered, hidden, shared, and what of it stays from room to room."""
 
+import os
 from stat import S_ISSOCK
 from typing import NamedTuple
 
@@ -90,7 +91,8 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
     hidden: list[Seen] = []
     sockets: list[tuple[str, int, int]] = []
     for path in walls.hidden:
-        if not path.startswith(within) and (found := stat_of(path)):
+        # Most of it is nowhere to be found, which is told quicker without an exception.
+        if not path.startswith(within) and os.access(path, os.F_OK) and (found := stat_of(path)):
             if S_ISSOCK(found.st_mode):
                 sockets.append((path, found.st_dev, found.st_ino))
             else:

@@ -47,6 +47,7 @@ _TURN_AT_MOST = 5.0
 _LIMIT_SECONDS = 60.0
 """How long a provider is waited for that does not say how long, or that was wrong about it; then twice as long each
 time."""
+_NOTHING_KEPT = "without a room nothing is kept of the tree as it was"
 _PATIENCE = 0.1
 """Seconds for which state.json may stand while iterations go by faster."""
 
@@ -192,9 +193,7 @@ class Driver:
 
                 measuring.run(self, number)
             case commands.Judge(iteration=number):
-                from untilproven.runtime import judging  # noqa: PLC0415  not loaded before the agent's first turn
-
-                judging.run(self, number)
+                self._judge(number)
             case commands.RunChecks(iteration=number, checks=names):
                 checking.run(self, number, names)
             case commands.Keep(iteration=number):
@@ -217,6 +216,15 @@ class Driver:
             case commands.Leave(exit_code=code):
                 return code
         return None
+
+    def _judge(self, number: int) -> None:
+        if not self.cast.workspace.can_discard:
+            skipped = events.GuardFinished(iteration=number, files=0, duration_seconds=0.0, skipped=_NOTHING_KEPT)
+            self.record(skipped)
+            return
+        from untilproven.runtime import judging  # noqa: PLC0415  not before the agent's first turn, and all of the guard
+
+        judging.run(self, number)
 
     def _bring_back(self, number: int) -> None:
         """What was held back, or was better than what came after it, is part of the tree again."""

@@ -102,5 +102,5 @@ def _tests(lap: Lap) -> TestResults | UnsetType:
 
 
 def _record_of(driver: "Driver", number: int) -> str:
-    path = driver.writer.loop.iteration(number)
-    return path.relative_to(driver.cast.project.state.home).as_posix()
+    path, home = driver.writer.loop.iteration(number), driver.cast.project.state.home
+    return str(path).removeprefix(f"{home}/")

@@ -55,11 +55,9 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
     temporary = f"{parent}/.{last}.tmp" if parent else f".{last}.tmp"
     with explained(path):
         try:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)  # noqa: PTH108
             fd = _opened_again(spare, temporary) if spare else -1
             if fd < 0:
-                fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+                fd = _opened_anew(temporary)
             try:
                 write_all(fd, data)
                 if spare:
@@ -77,6 +75,16 @@ def replace(path: Path, data: bytes, *, durable: bool, keep_previous: bool = Fal
             raise
         if durable:
             sync_directory(path.parent)
+
+
+def _opened_anew(temporary: str) -> int:
+    """What somebody left there who was killed is in nobody's way."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(temporary, flags, 0o644)
+    except FileExistsError:
+        os.unlink(temporary)  # noqa: PTH108
+        return os.open(temporary, flags, 0o644)
 
 
 def _opened_again(spare: Path, temporary: str) -> int:

@@ -26,13 +26,13 @@ _IGNORED = """\
 """
 
 
-class Project(msgspec.Struct, frozen=True):
+class Project(msgspec.Struct, frozen=True, dict=True):
     """`root` is where the user works; `home` is where the state is: the main worktree of a linked one."""
 
     root: Path
     home: Path
 
-    @property
+    @cached_property
     def state(self) -> "StateDirectory":
         return StateDirectory(self.home)
 

@@ -54,8 +54,9 @@ class Narrator:
         return self._stamped(self._story.rest())
 
     def _stamped(self, lines: list[Line]) -> list[Line]:
+        lines = [line for line in lines if line.loud or not self._quiet]
         stamp = f"{self._at.astimezone():{self._clock}}" if self._at and lines else ""
-        return [line._replace(stamp=stamp) for line in lines if line.loud or not self._quiet]
+        return [line._replace(stamp=stamp) for line in lines]
 
 
 def _comes_before(event: events.Event | None) -> bool:
