@@ -1,6 +1,9 @@
 """While a loop runs and after it, what is written about it is true and as the published schemas have it."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -257,3 +260,33 @@ def test_a_tree_of_a_thousand_changes_does_not_swell_the_journal(place: Place) -
     (observed,) = place.events("iteration.observed")
     assert len(observed["delta"]) == 1000
     assert (place.directory() / "state.json").stat().st_size < 32 * 1024
+
+
+def test_what_the_first_agent_call_does_not_need_is_not_loaded_before_it_nor_the_guard_without_a_room(
+    tmp_path: Path,
+) -> None:
+    """Where nothing of the tree is kept, the guard has nothing to compare; the journal says so all the same."""
+    (tmp_path / ".git").mkdir()
+    script = (
+        "import sys\n"
+        "from untilproven.cli.main import run\n"
+        "from untilproven.runtime import attempt\n"
+        "unwanted = {'ast_grep_py', 'pyexpat', 'tomllib', 'untilproven.guard.judging'}\n"
+        "before, work = [], attempt.run\n"
+        "def noted(driver, number):\n"
+        "    before.append(sorted(unwanted & sys.modules.keys()))\n"
+        "    work(driver, number)\n"
+        "attempt.run = noted\n"
+        "code = run(['run', 'do it', '--agent-cmd=touch made', '--until=test -f done', '--sandbox=none', '-n1', '-q'])\n"
+        "print(code, before, 'untilproven.guard.judging' in sys.modules)\n"
+    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.splitlines()[-1:] == ["4 [[]] False"], ran.stdout + ran.stderr
+    (loop,) = (tmp_path / ".aiwg/ralph/loops").iterdir()
+    lines = [json.loads(line) for line in (loop / "events.jsonl").read_text().splitlines()]
+    assert [line["skipped"] for line in lines if line["type"] == "guard.finished"] == [
+        "without a room nothing is kept of the tree as it was"
+    ]
