@@ -209,12 +209,12 @@ AUTOLOOP = Sample(
     ".autoloop/tasks.jsonl",
     """\
 {"id":"task-1","type":"task","text":"Fix the parser","status":"open","source":"manual","created":"2026-03-01T10:00:00Z"}
-{"id":"task-2","type":"task","text":"Write the docs","status":"open","priority":"low","soft":true,"tags":["a",{"b":null}]}
+{"id":"task-2","type":"task","text":"Write docs","status":"open","priority":"low","soft":true,"tags":["a",{"b":null}]}
 {"id":"task-3","type":"task","text":"Never mind","status":"open","source":"manual"}
 {"id":"ts-1","type":"task-tombstone","target_id":"task-3","reason":"dropped"}
 {"id":"task-1","type":"task","text":"Fix the parser","status":"done","completed":"2026-03-02T10:00:00Z"}
 """,
-    ("Fix the parser", "Write the docs"),
+    ("Fix the parser", "Write docs"),
     ("Fix the parser",),
 )
 

@@ -277,7 +277,7 @@ def test_what_the_first_agent_call_does_not_need_is_not_loaded_before_it_nor_the
         "    before.append(sorted(unwanted & sys.modules.keys()))\n"
         "    work(driver, number)\n"
         "attempt.run = noted\n"
-        "code = run(['run', 'do it', '--agent-cmd=touch made', '--until=test -f done', '--sandbox=none', '-n1', '-q'])\n"
+        "code = run(['run', 'it', '--agent-cmd=touch made', '--until=test -f done', '--sandbox=none', '-n1', '-q'])\n"
         "print(code, before, 'untilproven.guard.judging' in sys.modules)\n"
     )
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
