@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
 import click
+import msgspec
 
 from untilproven.cli import flags, here, output
 from untilproven.config import layers
@@ -26,11 +27,13 @@ KEYS = (
     *("commit", "notify", "notify_on", "reinforcement", "measure", "metric", "sensitive"),
 )
 """What `work` obeys."""
+_COMMITS = msgspec.structs.replace(BY_KEY["commit"], default=True)
+"""Unlike a single loop, a queue commits what is proven, unless it is told not to."""
 
 
 @click.command("work", short_help="work on the tasks of the queue, one after the other")
 @click.option("--task", "only", metavar="ID", default="", help="work on this task alone")
-@flags.settings_flags(BY_KEY[key] for key in KEYS)
+@flags.settings_flags(_COMMITS if key == "commit" else BY_KEY[key] for key in KEYS)
 @click.option("--dry-run", is_flag=True, help="show the order and the checks, and run nothing")
 @click.option("--json", "as_json", is_flag=True, help="print events as JSON lines")
 @click.option("-v", "--verbose", is_flag=True, help="also show what the agent says")

@@ -23,6 +23,7 @@ from untilproven.queue.planning import Left, Untrusted, commits, learnings, want
 from untilproven.queue.record import NOTHING, RunBook
 from untilproven.runtime import queued, starting
 from untilproven.runtime.deciding import Undecided, approved_gate
+from untilproven.runtime.notifying import tell_of_run
 from untilproven.store import clock, reader
 from untilproven.store.layout import Project
 from untilproven.store.lock import FileLock, is_locked
@@ -62,6 +63,7 @@ class Work:
             stopped = self._work()
             if stopped.exit_code not in _SET_ASIDE:
                 self.run_book.close()
+                tell_of_run(self.settings, stopped.exit_code, stopped.why, self.project.root, self.teller.note)
         return stopped
 
     def _work(self) -> Stopped:

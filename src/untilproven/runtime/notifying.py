@@ -1,14 +1,15 @@
 """For whoever does not look on: somebody is told when a human is needed, and when the loop has ended."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from untilproven.config.settings import Settings
 from untilproven.core.decide import LIMIT
 from untilproven.core.waiting import needs_a_human
 from untilproven.model import events
 from untilproven.model.fields import PauseReason
-from untilproven.model.hooks import HookCall
+from untilproven.model.hooks import HookCall, HookOutcome
 from untilproven.model.plan import Plan
 from untilproven.model.state import LoopState
 from untilproven.model.status import Status
@@ -45,14 +46,8 @@ class Notifier:
         """If the user wants to know of one of these kinds."""
         if not any(kind in self._plan.notify_on for kind in kinds):
             return
-        from untilproven.runtime.channels import Notice, tell  # noqa: PLC0415  not before somebody is told
-
         name = self._loop.loop_id
-        notice = Notice(name, occasion, message.replace("LOOP", name))
-        outcomes = tuple(tell(channel, notice, self._root) for channel in self._plan.notify)
-        for outcome in outcomes:
-            if outcome.error:
-                self._warn(f"nobody was notified: {outcome.error}")
+        outcomes = _told(self._plan.notify, name, occasion, message.replace("LOOP", name), self._root, self._warn)
         call = HookCall(timestamp=clock.now(), hook_name="notify", loop_id=name, iteration=iteration, outcomes=outcomes)
         with contextlib.suppress(OSError):  # a full disk is the journal's business to report
             append(self._loop.hook_log, call)
@@ -70,6 +65,25 @@ class Notifier:
 def notifier_of(state: LoopState, loop: LoopDirectory, root: Path, warn: Callable[[str], None]) -> Notifier | None:
     """None if the user wants no notice: only what the loop was started with is ever run."""
     return Notifier(state.plan, loop, root, warn) if state.plan and state.plan.notify else None
+
+
+def tell_of_run(settings: Settings, exit_code: int, message: str, root: Path, warn: Callable[[str], None]) -> None:
+    """A run of the queue is over."""
+    kinds = {END, LIMITED} if exit_code == LIMIT else {END}
+    if not kinds.isdisjoint(settings.notify_on):
+        _told(settings.notify, "queue", "work.finished", message, root, warn)
+
+
+def _told(
+    channels: Sequence[str], about: str, occasion: str, message: str, root: Path, warn: Callable[[str], None]
+) -> tuple[HookOutcome, ...]:
+    from untilproven.runtime.channels import Notice, tell  # noqa: PLC0415  not before somebody is told
+
+    outcomes = tuple(tell(channel, Notice(about, occasion, message), root) for channel in channels)
+    for outcome in outcomes:
+        if outcome.error:
+            warn(f"nobody was notified: {outcome.error}")
+    return outcomes
 
 
 def _ended(end: events.LoopFinished) -> str:
