@@ -64,6 +64,26 @@ def test_a_login_that_is_renewed_in_an_iteration_that_is_taken_back_is_still_the
     assert not any(b"secret" in path.read_bytes() for path in place.directory().rglob("*") if path.is_file())
 
 
+def test_a_login_for_the_loops_alone_is_lent_and_renewed_and_the_users_is_not_touched(
+    place: Place, programs: Path, own_home: Path
+) -> None:
+    users = lend(own_home / ".claude/.credentials.json", json.dumps({"organizationUuid": "another"}))
+    own = lend(own_home / ".local/state/untilproven/logins/claude/.credentials.json", json.dumps(LOGIN))
+    claude(
+        programs,
+        f"[ ! -e {shlex.quote(str(own))} ] || exit 5",
+        'grep -q \'"organizationUuid": "mine"\' "$CLAUDE_CONFIG_DIR/.credentials.json" || exit 4',
+        f'printf %s {shlex.quote(RENEWED)} > "$CLAUDE_CONFIG_DIR/.credentials.json"',
+        "echo x > made",
+        "cat $out",
+    )
+    done = place.ralph(*RUN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert own.read_text() == RENEWED
+    assert json.loads(users.read_text()) == {"organizationUuid": "another"}
+    assert str(own.parent) in done.stderr + done.stdout
+
+
 def test_what_it_did_and_cost_is_recorded_and_its_directory_is_gone(
     place: Place, programs: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,9 @@ class _Acp:
             return self._kin.identity(environ, logins)
         return Identity(f"the account {self.program} is logged in with")
 
+    def login(self, home: Path) -> Call | None:
+        return self._kin.login(home) if self._kin else None
+
     def files(self, home: Path) -> dict[str, bytes]:
         return self._kin.files(home) if self._kin else {}
 

@@ -127,6 +127,9 @@ class Adapter(Protocol):
     def identity(self, environ: Mapping[str, str], logins: tuple[Path, ...]) -> Identity:
         """Who will be billed, given the environment and those files of `logins` that are there."""
 
+    def login(self, home: Path) -> Call | None:
+        """How a person logs in so that the login comes to lie in `home`; None if there are only keys."""
+
     def files(self, home: Path) -> dict[str, bytes]:
         """Settings it is to find in its own directory."""
 

@@ -60,6 +60,9 @@ class Aider:
                 return Identity(f"the key in {name}")
         return Identity("", "set the key of a provider, such as OPENAI_API_KEY or ANTHROPIC_API_KEY")
 
+    def login(self, home: Path) -> Call | None:  # noqa: ARG002  it has only keys
+        return None
+
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  the same everywhere
         return {_CONFIG: b"check-update: false\n", _GIT: _NOBODY, _LOG: b""}
 

@@ -71,6 +71,9 @@ class Api:
             return Identity("", f"set {keys[-1]}", f"there is no key for {provider}")
         return Identity(f"your account at {provider}")
 
+    def login(self, home: Path) -> Call | None:  # noqa: ARG002  it has only keys
+        return None
+
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  it needs none
         return {}
 

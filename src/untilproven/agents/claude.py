@@ -15,6 +15,7 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login,
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
+from untilproven.agents.own_logins import own_first
 from untilproven.agents.reporting import Trouble, count, moment, money, tail, trouble
 from untilproven.agents.stream_json import StreamJson
 from untilproven.contract import Turn, UsageLimit
@@ -38,7 +39,7 @@ class Claude:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        return (Login(_users() / ".credentials.json", ".credentials.json"),)
+        return own_first(self.name, Login(_users() / ".credentials.json", ".credentials.json"))
 
     @property
     def settings(self) -> tuple[Kept, ...]:
@@ -57,6 +58,9 @@ class Claude:
         if logins:
             return Identity(f"the login in {logins[0].parent}")
         return Identity("", "run `claude` and log in, or set ANTHROPIC_API_KEY")
+
+    def login(self, home: Path) -> Call | None:
+        return Call(["auth", "login"], {"CLAUDE_CONFIG_DIR": str(home)})
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  it needs none
         return {}

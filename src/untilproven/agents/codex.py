@@ -16,6 +16,7 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
+from untilproven.agents.own_logins import own_first
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
 from untilproven.contract import Turn, UsageLimit
@@ -44,7 +45,7 @@ class Codex:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        return (Login(_users() / "auth.json", "auth.json"),)
+        return own_first(self.name, Login(_users() / "auth.json", "auth.json"))
 
     @property
     def settings(self) -> tuple[Kept, ...]:
@@ -57,6 +58,9 @@ class Codex:
         if logins:
             return Identity(f"the login in {logins[0].parent}")
         return Identity("", "run `codex login`, or set OPENAI_API_KEY")
+
+    def login(self, home: Path) -> Call | None:
+        return Call(["login"], {"CODEX_HOME": str(home)})
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  the same everywhere
         return {"config.toml": _SETTINGS}

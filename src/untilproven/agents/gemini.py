@@ -15,6 +15,7 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login,
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
+from untilproven.agents.own_logins import own_first
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
 from untilproven.agents.reporting import name as named
@@ -42,7 +43,7 @@ class Gemini:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        return tuple(Login(Path.home() / ".gemini" / name, f".gemini/{name}") for name in _LOGINS)
+        return own_first(self.name, *(Login(Path.home() / ".gemini" / name, f".gemini/{name}") for name in _LOGINS))
 
     @property
     def settings(self) -> tuple[Kept, ...]:
@@ -59,6 +60,9 @@ class Gemini:
         if logins:
             return Identity(f"the login in {logins[0].parent}")
         return Identity("", "run `gemini` and log in, or set GEMINI_API_KEY")
+
+    def login(self, home: Path) -> Call | None:
+        return Call([], {"GEMINI_CLI_HOME": str(home)})  # it asks by itself where it finds nobody
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  the same everywhere
         auth = next((auth for name, auth in _KEYS.items() if os.environ.get(name)), "oauth-personal")

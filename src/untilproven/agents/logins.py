@@ -21,7 +21,7 @@ from untilproven.store import files
 from untilproven.store.lock import FileLock
 from untilproven.store.vouch import user_state
 
-_LARGEST = 64 * 1024
+LARGEST = 64 * 1024
 _PATIENCE = 10.0
 _RENEWED = re.compile(
     r"(?!.*(?:ur[il]|endpoint|host)).*(?:token|expir|refresh|access|time|date|last|_at$|(?-i:At$))", re.IGNORECASE
@@ -46,7 +46,7 @@ class Lent:
     def __enter__(self) -> Self:
         try:
             for login in self._logins:
-                with _locked():
+                with locked():
                     if (users := _users(login)) is not None:
                         self._home.write(login.name, users)
                         self._known[login] = users
@@ -82,18 +82,18 @@ class Lent:
         if inside not in (None, known, self._not_taken.get(login)):
             self._bring_back(login, inside, last=last)
         elif _users(login) not in (None, known):
-            with _locked():
+            with locked():
                 self._renew(login)
 
     def _bring_back(self, login: Login, inside: bytes, *, last: bool) -> None:
-        if not _readable(inside) and not last:
+        if not is_readable(inside) and not last:
             return  # it is being written
-        with _locked():
+        with locked():
             users = _users(login)
             if users != self._known[login]:
                 self._renew(login)  # another loop, or the user, was first; the older one is of no use any more
             elif is_renewal(users, inside):
-                _put(login.users, inside)
+                keep(login.users, inside)
                 self._known[login] = inside
             else:
                 self._not_taken[login] = inside
@@ -104,14 +104,14 @@ class Lent:
 
     def _renew(self, login: Login) -> None:
         users = _users(login)
-        if users is not None and _readable(users):
+        if users is not None and is_readable(users):
             self._home.write(login.name, users)
             self._known[login] = users
 
 
 def is_renewal(before: bytes | None, after: bytes) -> bool:
     """Whether only tokens and times differ: the same account, the same shape."""
-    if before is None or len(after) > _LARGEST:
+    if before is None or len(after) > LARGEST:
         return False
     try:
         return _alike(msgspec.json.decode(before), msgspec.json.decode(after), name="")
@@ -127,7 +127,7 @@ def _alike(before: Any, after: Any, *, name: str) -> bool:
     return bool(_RENEWED.match(name)) and isinstance(before, _PLAIN) and isinstance(after, _PLAIN)
 
 
-def _readable(data: bytes) -> bool:
+def is_readable(data: bytes) -> bool:
     try:
         msgspec.json.decode(data)
     except UNREADABLE:
@@ -135,7 +135,8 @@ def _readable(data: bytes) -> bool:
     return True
 
 
-def _put(path: Path, data: bytes) -> None:
+def keep(path: Path, data: bytes) -> None:
+    """A login, private and in one step."""
     with files.explained(path):
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -146,7 +147,7 @@ def _put(path: Path, data: bytes) -> None:
 
 def _users(login: Login) -> bytes | None:
     try:
-        return files.read(login.users, _LARGEST)
+        return files.read(login.users, LARGEST)
     except FileNotFoundError:
         return None
     except (OSError, Damaged, Foreign) as error:
@@ -155,7 +156,7 @@ def _users(login: Login) -> bytes | None:
         ) from error
 
 
-def _locked() -> FileLock:
+def locked() -> FileLock:
     place = user_state() / "agents"
     place.mkdir(0o700, parents=True, exist_ok=True)
     return FileLock(place / "logins.lock", timeout=_PATIENCE, what="the logins of agents")

@@ -14,6 +14,7 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login,
 from untilproven.agents.bringing import Kept
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
+from untilproven.agents.own_logins import own_first
 from untilproven.agents.reporting import Trouble, count, money, session, tail, trouble
 from untilproven.agents.spending import all_of
 from untilproven.contract import Turn, UsageLimit
@@ -54,7 +55,7 @@ class Opencode:
     def logins(self) -> tuple[Login, ...]:
         data = os.environ.get("XDG_DATA_HOME", "")
         users = Path(data) if data.startswith("/") else Path.home() / ".local/share"
-        return (Login(users / "opencode/auth.json", "data/opencode/auth.json"),)
+        return own_first(self.name, Login(users / "opencode/auth.json", "data/opencode/auth.json"))
 
     @property
     def settings(self) -> tuple[Kept, ...]:
@@ -71,6 +72,9 @@ class Opencode:
         if environ.get("OPENCODE_CONFIG_CONTENT"):
             return Identity("the keys in OPENCODE_CONFIG_CONTENT")
         return Identity("", "run `opencode auth login`, or set the key of a provider, such as ANTHROPIC_API_KEY")
+
+    def login(self, home: Path) -> Call | None:
+        return Call(["auth", "login"], {"XDG_DATA_HOME": str(home / "data")})
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  its settings are in its environment
         return {}

@@ -14,6 +14,7 @@ from untilproven.agents.adapter import Asked, Call, Conclusion, Identity, Login,
 from untilproven.agents.bringing import Kept, of
 from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
+from untilproven.agents.own_logins import own_first
 from untilproven.agents.prices import priced
 from untilproven.agents.reporting import Trouble, tail, trouble
 from untilproven.agents.stream_json import StreamJson
@@ -34,7 +35,7 @@ class Qwen:
 
     @property
     def logins(self) -> tuple[Login, ...]:
-        return (Login(Path.home() / ".qwen/oauth_creds.json", "oauth_creds.json"),)
+        return own_first(self.name, Login(Path.home() / ".qwen/oauth_creds.json", "oauth_creds.json"))
 
     @property
     def settings(self) -> tuple[Kept, ...]:
@@ -46,6 +47,9 @@ class Qwen:
         if logins:
             return Identity(f"the login in {logins[0].parent}")
         return Identity("", "run `qwen` and log in, or set OPENAI_API_KEY and OPENAI_BASE_URL")
+
+    def login(self, home: Path) -> Call | None:
+        return Call([], {"QWEN_HOME": str(home)})  # it asks by itself where it finds nobody
 
     def files(self, home: Path) -> dict[str, bytes]:  # noqa: ARG002  the same everywhere
         auth = "openai" if os.environ.get("OPENAI_API_KEY") else "qwen-oauth"

@@ -14,8 +14,9 @@ from msgspec import UNSET
 
 from untilproven import __version__
 from untilproven.agents import choosing
-from untilproven.agents.factory import BUILT_IN, agent_of
+from untilproven.agents.factory import BUILT_IN, NAMES, adapter_of, agent_of
 from untilproven.cli import here, output, person
+from untilproven.core.naming import quoted
 from untilproven.errors import NoAgent, UsageError
 from untilproven.model.plan import Plan
 
@@ -86,6 +87,31 @@ def check(
     if as_json:
         output.emit_json({"agent": name, "outcomes": [one._asdict() for one in outcomes]})
     return 0 if all(one.ok for one in outcomes) else 1
+
+
+@command.command("login", short_help="log in to an agent for the loops alone")
+@click.argument("name")
+@click.argument("agent_arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--forget", "is_over", is_flag=True, help="remove it: your own login is lent again")
+def login(name: str, agent_arguments: tuple[str, ...], *, is_over: bool) -> int:
+    """Log in to the agent NAME once more, for the loops alone. They are lent that login instead of yours, so that
+    neither can log the other out.
+
+    The agent's own program asks you; where it stays open after that, leave it. What follows `--` is passed on to it.
+    """
+    from untilproven.agents import logging_in, own_logins  # noqa: PLC0415  loads all that runs an agent
+
+    root = here.project().root
+    if name not in NAMES:
+        raise UsageError(f"there is no agent {quoted(name)} to log in to", hint=f"there are: {', '.join(NAMES)}")
+    if is_over and not own_logins.forget(name):
+        raise UsageError(f"there is no login of {name} for the loops alone", hint="`ralph agents` says what is used")
+    if not is_over:
+        place = logging_in.log_in(adapter_of(name), root, agent_arguments)
+        output.note(f"the login for the loops is in {place}")
+    seen = choosing.look(name, root)
+    output.line(f"{name}: {_state(seen)}")
+    return 0
 
 
 def _list(*, as_json: bool) -> int:
