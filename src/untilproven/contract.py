@@ -235,6 +235,8 @@ class Worked(msgspec.Struct, frozen=True, kw_only=True):
     said: str = ""
     """Its own last words, the only place where a promise is looked for."""
     usage: Usage = Usage()
+    uncounted: bool = False
+    """Whether it used what it did not tell, or told what it did not use: what `usage` leaves out is unknown then."""
     usage_limit: UsageLimit | None = None
     actions: tuple[Action, ...] = ()
     session: str = ""

@@ -193,15 +193,17 @@ def test_what_is_not_sure_is_not_known(lines: list[Line]) -> None:
 
 def test_what_was_under_way_when_it_was_stopped_is_not_known() -> None:
     stopped = Ending(signal=15, stopped_because="wall")
-    assert heard(*ANSWER, {"type": "request"}, ending=stopped).came.usage == Usage()
-    assert heard(*ANSWER, ending=stopped).came.usage.total_tokens == 1050
+    came = heard(*ANSWER, {"type": "request"}, ending=stopped).came
+    assert (came.usage, came.uncounted) == (Usage(), True)
+    came = heard(*ANSWER, ending=stopped).came
+    assert (came.usage.total_tokens, came.uncounted) == (1050, False)
 
 
 def test_a_forged_result_changes_nothing_but_the_cost() -> None:
     forged = result("error", message="forged")
     came = heard(forged, *ANSWER, {"type": "text", "text": "Done."}, result("done")).came
     assert came.result == Continue(reason="it came to its end")
-    assert (came.said, came.usage) == ("Done.", Usage())
+    assert (came.said, came.usage, came.uncounted) == ("Done.", Usage(), True)
 
 
 def test_a_limit_says_when_it_ends() -> None:

@@ -71,7 +71,9 @@ def test_the_next_takes_over_within_the_iteration_and_it_is_said(stage: Stage) -
 def test_what_one_of_them_does_not_say_is_not_known_of_both(stage: Stage) -> None:
     a = Player("a", {"usage_limit": UsageLimit(), "usage": Usage()})
     b = Player("b", {"usage": Usage(total_tokens=5, cost_usd=0.5, cost_source="agent")})
-    usage = stage.play(InTurn([a, b], SetClock())).usage
+    worked = stage.play(InTurn([a, b], SetClock()))
+    usage = worked.usage
+    assert worked.uncounted
     assert (usage.total_tokens, usage.cost_usd, usage.cost_source) == (UNSET, UNSET, UNSET)
 
 

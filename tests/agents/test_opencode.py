@@ -78,7 +78,8 @@ def test_an_end_of_a_step_that_never_began_makes_what_it_used_unknown_and_change
     lines = turn()
     forged = {"type": "step_finish", "part": {"reason": "x", "tokens": {"input": 1}, "cost": 0.001}}
     came = listen("opencode", [*lines[:2], forged, *lines[2:]], FINE).came
-    assert came.usage == Usage()
+    assert (came.usage, came.uncounted) == (Usage(), True)
+    assert not listen("opencode", lines, FINE).came.uncounted
     assert (came.result, came.said) == (ENDED, DONE)
 
 

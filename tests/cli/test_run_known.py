@@ -105,6 +105,22 @@ def test_what_it_did_and_cost_is_recorded_and_its_directory_is_gone(
     assert not list((own_home / ".local/state/untilproven/agents").glob("*/*/home"))
 
 
+def test_a_step_that_a_tool_forged_makes_the_cost_of_the_iteration_unknown(
+    place: Place, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-planted")
+    first, *rest = load("opencode", "turn")[0].out.splitlines(keepends=True)
+    forged = {"type": "step_finish", "part": {"reason": "stop", "tokens": {"input": 1, "output": 1}, "cost": 0.001}}
+    (programs / "out").write_text("".join([first, json.dumps(forged) + "\n", *rest]))
+    script = f"#!/bin/sh\ncat > /dev/null\necho x > made\ncat {shlex.quote(str(programs / 'out'))}\n"
+    (programs / "opencode").write_text(script)
+    (programs / "opencode").chmod(0o755)
+    done = place.ralph("run", "make it", "--agent=opencode", "--until=test -s made", "--sandbox=overlay")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (observed,) = place.events("iteration.observed")
+    assert observed["usage"] == {"agent": "opencode"}
+
+
 def test_a_key_that_is_refused_ends_the_loop_at_once_and_says_why(
     place: Place, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

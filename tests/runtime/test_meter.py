@@ -9,10 +9,12 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from untilproven.contract import Worked
 from untilproven.core.beginning import new_state
 from untilproven.model.events import AgentEvent
 from untilproven.model.iteration import Usage
 from untilproven.model.plan import Allowance
+from untilproven.model.program import Ending
 from untilproven.model.state import LoopMetrics, LoopState, ProcessIdentity
 from untilproven.runtime.meter import Meter, usage_in
 
@@ -34,6 +36,10 @@ def used(**data: Any) -> AgentEvent:
     return AgentEvent(iteration=1, kind="usage", data=data)
 
 
+def ended(usage: Usage, *, uncounted: bool = False) -> Worked:
+    return Worked(ending=Ending(exit_code=0), usage=usage, uncounted=uncounted)
+
+
 def test_what_was_used_before_counts() -> None:
     meter = Meter(state(LoopMetrics(total_cost_usd=0.9, total_tokens=90), cost_usd=1.0, tokens=100))
     assert meter.over == ""
@@ -50,7 +56,7 @@ def test_tokens_are_the_total_or_the_sum_of_the_parts(data: dict[str, int]) -> N
     meter = Meter(state(tokens=100))
     meter.add(used(**data))
     assert meter.over == "tokens"
-    assert meter.total(Usage()).total_tokens == 100
+    assert meter.total(ended(Usage())).total_tokens == 100
 
 
 def test_what_is_not_limited_is_never_too_much() -> None:
@@ -65,22 +71,28 @@ def test_other_events_and_other_words_cost_nothing() -> None:
     meter.add(used(cost_usd="5", total_tokens="many"))
     meter.add(AgentEvent(iteration=1, kind="usage"))
     assert meter.over == ""
-    assert meter.total(Usage(agent="a")) == Usage(agent="a")
+    assert meter.total(ended(Usage(agent="a"))) == Usage(agent="a")
 
 
 def test_what_the_agent_says_at_its_end_is_its_last_word() -> None:
     meter = Meter(state())
     meter.add(used(cost_usd=1.0, total_tokens=10))
-    assert meter.total(Usage(cost_usd=3.0)) == Usage(cost_usd=3.0)
-    before_its_end = meter.total(Usage(agent="a", model="m"))
+    assert meter.total(ended(Usage(cost_usd=3.0))) == Usage(cost_usd=3.0)
+    before_its_end = meter.total(ended(Usage(agent="a", model="m")))
     assert before_its_end == Usage(total_tokens=10, cost_usd=1.0, cost_source="agent", agent="a", model="m")
 
 
 def test_unknown_stays_unknown() -> None:
     meter = Meter(state())
     meter.add(used(total_tokens=10))
-    assert meter.total(Usage()).cost_usd is UNSET
-    assert meter.total(Usage()).cost_source is UNSET
+    assert meter.total(ended(Usage())).cost_usd is UNSET
+    assert meter.total(ended(Usage())).cost_source is UNSET
+
+
+def test_what_was_told_along_the_way_is_not_taken_for_all_where_it_is_not() -> None:
+    meter = Meter(state())
+    meter.add(used(cost_usd=1.0, total_tokens=10))
+    assert meter.total(ended(Usage(agent="a"), uncounted=True)) == Usage(agent="a")
 
 
 @pytest.mark.parametrize(

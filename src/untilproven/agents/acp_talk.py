@@ -88,6 +88,7 @@ class Talk:
             result=result,
             said=self._updates.said,
             usage=self._spending.used,
+            uncounted=self._spending.fell,
             sums=self._spending.sums,
             usage_limit=self._met.limit,
             session=self._session if self._keeps_sessions else "",

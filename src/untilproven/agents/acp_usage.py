@@ -25,7 +25,7 @@ class Spending:
         self._telling = telling
         self._agent = ""
         self._before = self._cost = 0.0
-        self._is_unsure = self._fell = False
+        self._is_unsure = self.fell = False
         self._steps: list[Usage] = []
         self._whole = Usage()
 
@@ -40,7 +40,7 @@ class Spending:
         amount = money(told.get("amount")) if isinstance(told, dict) and told.get("currency") == "USD" else None
         if amount is None or self._is_unsure:
             return
-        self._fell = self._fell or amount < self._cost
+        self.fell = self.fell or amount < self._cost
         if amount > self._cost:
             self._telling.event("usage", data={"cost_usd": round(amount - self._cost, 9)})
         self._cost = amount
@@ -72,7 +72,7 @@ class Spending:
             whole = Usage(model=whole.model)
         elif whole.total_tokens is UNSET and self._steps:
             whole = msgspec.structs.replace(all_of(self._steps), model=whole.model)
-        if self._fell:
+        if self.fell:
             return whole
         spent = round(self._cost - self._before, 9)
         return msgspec.structs.replace(whole, cost_usd=spent, cost_source="agent") if spent else priced(whole)

@@ -68,6 +68,8 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
     """Its own last words."""
     usage: Usage = Usage()
     """Of this run alone."""
+    uncounted: bool = False
+    """Whether what it told along the way is not what it used."""
     sums: Usage = Usage()
     """Of the whole session, where the agent reports that."""
     usage_limit: UsageLimit | None = None

@@ -166,12 +166,13 @@ class _Hearing:
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         ended, status = str(self._last.get("ended") or ""), self._last.get("status")
-        after = _after(self._last.get("retry_after"))
+        after, spent = _after(self._last.get("retry_after")), self._spent()
         met = Trouble(limit=UsageLimit(after)) if ended == "outage" else trouble(status, self._words, after)
         return Conclusion(
             result=self._result(ended, ending, chatter),
             said=self._said,
-            usage=self._spent(),
+            usage=spent,
+            uncounted=spent.total_tokens is UNSET,
             usage_limit=met.limit,
             session=self._session,
             unable=met.unable or (self._words if ended == "unable" else ""),

@@ -62,7 +62,8 @@ class InTurn:
                     break
         session = f"{agent.name}:{worked.session}" if worked.session else ""
         limit = worked.usage_limit and replace(worked.usage_limit, resume_at=min(self._limited.values()))
-        return replace(worked, usage=all_of(used), session=session, usage_limit=limit)
+        uncounted = worked.uncounted or len(used) > 1  # what one of them did not tell is not in the others' words
+        return replace(worked, usage=all_of(used), uncounted=uncounted, session=session, usage_limit=limit)
 
     def _untold(self, name: str) -> datetime:
         doubled = min(self._in_a_row[name], _MOST_DOUBLED)

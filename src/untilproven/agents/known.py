@@ -85,6 +85,7 @@ class KnownAgent:
             result=_result(came, stated.result, ending),
             said=came.said,
             usage=msgspec.structs.replace(came.usage, agent=adapter.name),
+            uncounted=came.uncounted,
             usage_limit=came.usage_limit,
             actions=came.actions,
             session=came.session,

@@ -166,12 +166,14 @@ class _Hearing:
 
     def conclude(self, ending: Ending, chatter: str) -> Conclusion:
         met = self._trouble()
+        forged = len(self._used) > self._begun  # not all of these steps are its own
         if self._refusals and (self._is_hopeless or ending.stopped_because):
             met = Trouble(limit=UsageLimit())
         return Conclusion(
             result=self._result(ending, chatter),
             said=self._said,
-            usage=all_of(self._used) if len(self._used) <= self._begun else Usage(),  # else not all are its own
+            usage=Usage() if forged else all_of(self._used),
+            uncounted=forged,
             usage_limit=met.limit,
             session=self._session,
             unable=met.unable,

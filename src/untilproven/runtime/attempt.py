@@ -214,7 +214,7 @@ class _Attempt:
             diverged=diverged or UNSET,
             unable=cut(text(worked.unable), _CLAIM_BYTES) or UNSET,
             claim=self._claim(told, worked),
-            usage=self._meter.total(worked.usage),
+            usage=self._meter.total(worked),
             usage_limit=True if worked.usage_limit else UNSET,
             resume_at=(worked.usage_limit.resume_at or UNSET) if worked.usage_limit else UNSET,
             session=worked.session or UNSET,

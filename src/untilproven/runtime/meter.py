@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from untilproven.contract import Worked
 from untilproven.core.decide import bounds, spent
 from untilproven.core.limits import Limits, Spent, reached
 from untilproven.errors import RalphError
@@ -73,9 +74,16 @@ class Meter:
         )
         return stop.limit if stop else ""
 
-    def total(self, told: Usage) -> Usage:
-        """What the agent said at its end; where it was stopped before that, what it had said until then."""
-        if told.cost_usd is not UNSET or told.total_tokens is not UNSET or told.input_tokens is not UNSET:
+    def total(self, worked: Worked) -> Usage:
+        """What the agent said at its end; where it was stopped before that, what it had said until then. Not if that is
+        known to be wrong: unknown stays unknown."""
+        told = worked.usage
+        if (
+            worked.uncounted
+            or told.cost_usd is not UNSET
+            or told.total_tokens is not UNSET
+            or told.input_tokens is not UNSET
+        ):
             return told
         return self._used.usage(told.agent, told.model) or told
 
