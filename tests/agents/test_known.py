@@ -140,6 +140,27 @@ def test_a_session_that_it_does_not_find_is_not_asked_for_again(stage: Stage, ac
     assert "--resume" not in actor.argv
 
 
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen"])
+def test_a_session_that_has_become_too_long_is_not_gone_on_with(name: str, stage: Stage, actor: Actor) -> None:
+    plays(actor, name)
+    session = stage.play(known(name, stage)).session
+    plays(actor, name, "too_long")
+    worked = stage.play(known(name, stage), session=session)
+    assert (isinstance(worked.result, Failed), worked.session) == (True, "")
+    plays(actor, name)
+    assert stage.play(known(name, stage), session=session).session
+    assert session not in actor.argv
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen"])
+@pytest.mark.parametrize("case", ["turn", "usage_limit"])
+def test_any_other_session_is(case: str, name: str, stage: Stage, actor: Actor) -> None:
+    plays(actor, name, case)
+    session = stage.play(known(name, stage)).session
+    stage.play(known(name, stage), session=session)
+    assert session in actor.argv
+
+
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("name", WITH_SUMS)
 def test_a_run_that_was_killed_in_between_does_not_make_the_next_count_twice(
@@ -242,6 +263,19 @@ def test_logins_that_go_before_a_key_are_lent_all_the_same(
     plays(actor, "opencode", also='cp "$XDG_DATA_HOME/opencode/auth.json" $seen/login')
     stage.play(known("opencode", stage))
     assert "anthropic" in (actor.seen / "login").read_text()
+
+
+def test_who_was_logged_out_by_a_renewal_elsewhere_can_work_the_next_time(
+    stage: Stage, actor: Actor, own_home: Path
+) -> None:
+    users = lend(own_home / ".claude/.credentials.json", '{"accessToken": "a1"}')
+    plays(actor, "claude", "unauthorized")
+    assert stage.play(known("claude", stage)).unable
+    plays(actor, "claude", "unauthorized", also=f'echo \'{{"accessToken": "a2"}}\' > {shlex.quote(str(users))}\n')
+    worked = stage.play(known("claude", stage))
+    assert (worked.unable, isinstance(worked.result, Failed)) == ("", True)
+    assert isinstance(worked.result, Failed)
+    assert worked.result.error.startswith("its login was renewed by somebody else while it worked: ")
 
 
 def test_the_login_is_gone_too_if_the_run_cannot_be_made(stage: Stage, actor: Actor, own_home: Path) -> None:

@@ -11,7 +11,7 @@ from untilproven.agents.acp_updates import Updates
 from untilproven.agents.acp_usage import Spending
 from untilproven.agents.adapter import Conclusion
 from untilproven.agents.listening import Telling
-from untilproven.agents.reporting import Trouble, name, tail, trouble
+from untilproven.agents.reporting import Trouble, is_too_long, name, tail, trouble
 from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import OVER, Ending, Speech
@@ -92,6 +92,7 @@ class Talk:
             sums=self._spending.sums,
             usage_limit=self._met.limit,
             session=self._session if self._keeps_sessions else "",
+            is_exhausted=isinstance(result, Failed) and is_too_long(result.error),
             unable=self._met.unable,
             cap=self._cap,
             is_done=self.speech.is_over,

@@ -74,6 +74,8 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
     """Of the whole session, where the agent reports that."""
     usage_limit: UsageLimit | None = None
     session: str = ""
+    is_exhausted: bool = False
+    """Whether the session has become too long for its model: it cannot be gone on with."""
     unable: str = ""
     """Why it will not work the next time either: nobody is logged in, the key is refused."""
     actions: tuple[Action, ...] = ()

@@ -120,6 +120,7 @@ class _Hearing(StreamJson):
             sums=sums,
             usage_limit=met.limit,
             session=self.session,
+            is_exhausted=self.is_exhausted,
             unable=met.unable,
             cap=self.cap,
         )

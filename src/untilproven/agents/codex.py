@@ -18,7 +18,7 @@ from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.own_logins import own_first
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
+from untilproven.agents.reporting import Trouble, is_too_long, session, tail, tokens, trouble
 from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
@@ -132,6 +132,7 @@ class _Hearing:
             sums=sums,
             usage_limit=met.limit,
             session=self._session,
+            is_exhausted=is_too_long(self._failure or ""),
             unable=met.unable,
         )
 

@@ -17,7 +17,7 @@ from untilproven.agents.home import Home
 from untilproven.agents.listening import Telling
 from untilproven.agents.own_logins import own_first
 from untilproven.agents.prices import priced
-from untilproven.agents.reporting import Trouble, session, tail, tokens, trouble
+from untilproven.agents.reporting import Trouble, is_too_long, session, tail, tokens, trouble
 from untilproven.agents.reporting import name as named
 from untilproven.contract import Turn, UsageLimit
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
@@ -137,6 +137,7 @@ class _Hearing:
             usage=self._used(last),
             usage_limit=met.limit,
             session=self._session,
+            is_exhausted=failed and is_too_long(_message(last)),
             unable=met.unable,
         )
 

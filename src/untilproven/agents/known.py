@@ -73,9 +73,15 @@ class KnownAgent:
         for sentence in lent.refused:
             telling.event("error", sentence)
         came = heard.conclude(ending)
+        if came.unable and lent.was_overtaken:  # the next iteration begins with the login that works
+            error = f"its login was renewed by somebody else while it worked: {came.unable}"
+            came = msgspec.structs.replace(came, unable="", result=Failed(error=error))
+        if came.is_exhausted:
+            came = msgspec.structs.replace(came, session="")
         if came.is_done and ending.stopped_because in {"", OVER}:
             ending = msgspec.structs.replace(ending, exit_code=0, signal=None, stopped_because="")
-        if came.session or (ending.exit_code and not ending.stopped_because):  # it found no session to go on with
+        lost = came.is_exhausted or (ending.exit_code and not ending.stopped_because)  # there is none to go on with
+        if came.session or lost:
             totals.keep(came.session, came.sums)
         stated = statement.in_file(turn.result_here) or statement.in_words(came.said, turn.prompt)
         stated = stated or statement.Statement()

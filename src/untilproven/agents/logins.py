@@ -40,6 +40,8 @@ class Lent:
         self._known: dict[Login, bytes] = {}
         """What both sides had when they were last the same."""
         self._not_taken: dict[Login, bytes] = {}
+        self.was_overtaken = False
+        """Whether another loop, or the user, renewed one of them meanwhile: the agent may have had the old one."""
         self.refused: list[str] = []
         """What did not come back, and why, in sentences."""
 
@@ -107,6 +109,7 @@ class Lent:
         if users is not None and is_readable(users):
             self._home.write(login.name, users)
             self._known[login] = users
+            self.was_overtaken = True
 
 
 def is_renewal(before: bytes | None, after: bytes) -> bool:

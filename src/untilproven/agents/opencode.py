@@ -176,6 +176,7 @@ class _Hearing:
             uncounted=forged,
             usage_limit=met.limit,
             session=self._session,
+            is_exhausted=self._overflows >= _TRIES,
             unable=met.unable,
             is_done=self._is_hopeless,
         )

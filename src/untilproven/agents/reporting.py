@@ -20,6 +20,13 @@ _LONGEST_NAME = 200
 _SESSION = re.compile(r"[A-Za-z0-9][\w.-]{0,199}", re.ASCII)
 
 
+_TOO_LONG = re.compile(
+    r"prompt is too long|prompt_too_long|context_length_exceeded|maximum context length|context window"
+    r"|input token count .{0,40}exceeds",
+    re.IGNORECASE,
+)
+
+
 class Trouble(NamedTuple):
     """What a provider's refusal means for the loop."""
 
@@ -36,6 +43,11 @@ def trouble(status: Any, words: str, resume_at: datetime | None = None) -> Troub
     if status in _USED_UP or status in _OUT_OF_ORDER:
         return Trouble(limit=UsageLimit(resume_at))
     return Trouble()
+
+
+def is_too_long(failure: str) -> bool:
+    """Whether an agent's own failure says that its session does not fit into the model any more."""
+    return bool(_TOO_LONG.search(failure))
 
 
 def count(value: Any) -> int | None:

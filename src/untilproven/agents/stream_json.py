@@ -6,8 +6,8 @@ import msgspec
 
 from untilproven.agents import acting
 from untilproven.agents.listening import Telling
+from untilproven.agents.reporting import is_too_long, session, tail, tokens
 from untilproven.agents.reporting import name as named
-from untilproven.agents.reporting import session, tail, tokens
 from untilproven.model.iteration import Continue, Failed, IterationResult, Usage
 from untilproven.model.program import Ending
 
@@ -66,6 +66,11 @@ class StreamJson:
     def cap(self) -> str:
         """Which of its own limits it met."""
         return _CAPS.get(str(self.last.get("subtype") or ""), "")
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether that is why it failed."""
+        return bool(self.last.get("is_error")) and is_too_long(f"{self.last.get('terminal_reason')} {self.words}")
 
     def used(self, told: Any) -> Usage:
         return tokens(told, self.inputs, ("output_tokens",), "cache_read_input_tokens")
