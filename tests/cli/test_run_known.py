@@ -84,6 +84,31 @@ def test_a_login_for_the_loops_alone_is_lent_and_renewed_and_the_users_is_not_to
     assert str(own.parent) in done.stderr + done.stdout
 
 
+@pytest.mark.parametrize("sandbox", ["overlay", "none"])
+def test_the_tokens_of_a_login_are_in_nothing_that_is_kept_though_the_agent_prints_them(
+    sandbox: str, place: Place, programs: Path, own_home: Path
+) -> None:
+    tokens = {"accessToken": "planted-access-token", "refreshToken": "planted-refresh-token"}
+    lend(own_home / ".claude/.credentials.json", json.dumps({"claudeAiOauth": tokens}))
+    renewed = json.dumps({"claudeAiOauth": {**tokens, "accessToken": "planted-renewed-token"}})
+    claude(
+        programs,
+        'login="$CLAUDE_CONFIG_DIR/.credentials.json"',
+        "cat $login; cat $login >&2; cp $login made",
+        f"printf %s {shlex.quote(renewed)} > $login; sleep 3",
+        'cat $login; echo; printf \'{"status": "continue", "reason": %s}\' "$(cat $login)" > "$RALPH_RESULT_FILE"',
+        "cat $out",
+    )
+    done = place.ralph(*RUN[:-1], f"--sandbox={sandbox}", "--mode=logged")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = "".join(path.read_text() for path in (place.directory() / "outputs").iterdir())
+    assert said.count("[.credentials.json claudeAiOauth.accessToken]") >= 2
+    kept = [path for path in place.directory().rglob("*") if path.is_file()]
+    leaking = {path.name for path in kept if b"planted-" in path.read_bytes()}
+    assert leaking == set(), leaking
+    assert "planted-" not in done.stdout + done.stderr
+
+
 def test_what_it_did_and_cost_is_recorded_and_its_directory_is_gone(
     place: Place, programs: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

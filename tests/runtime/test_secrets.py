@@ -31,6 +31,17 @@ def test_a_planted_key_is_in_no_file_of_the_loop(tmp_path: Path, monkeypatch: py
     assert not [path for path in kept if KEY.encode() in path.read_bytes() or OTHER.encode() in path.read_bytes()]
 
 
+def test_what_a_hook_prints_is_kept_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", OTHER)
+    monkeypatch.setenv("RALPH_TRUST", "1")
+    place = Place(tmp_path)
+    (place.root / "ralph.toml").write_text('[hooks]\non_iteration_end = "env; echo seen"\n')
+    ended = place.run("do it", "--agent-cmd", "echo x >> work", "--until", "test -s work", "-n", "2")
+    assert ended.returncode == 0, ended.stderr
+    log = (place.directory() / "hook-log.jsonl").read_text()
+    assert ("MY_SERVICE_TOKEN=[MY_SERVICE_TOKEN]" in log, OTHER in log) == (True, False)
+
+
 def test_a_key_that_is_written_into_a_check_still_names_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

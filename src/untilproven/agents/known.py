@@ -66,7 +66,7 @@ class KnownAgent:
         heard = _Heard(telling, adapter.hearing(telling, totals.of(turn.session), home))
         call = adapter.call(turn, self._asked, home.path)
         litter = [path.parts[0] for path in map(PurePosixPath, adapter.litter) if room.look(path) is None]
-        with Lent(home, self._logins()) as lent:
+        with Lent(home, self._logins(), turn.conceal) as lent:
             ending = self._run(call, turn, room, heard, lent)
         if litter:
             room.run(["rm", "-rf", "--", *litter], timeout=_TIDY_SECONDS)

@@ -7,6 +7,7 @@ out; if every loop kept its own, they would log each other out.
 import contextlib
 import os
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +16,7 @@ import msgspec
 
 from untilproven.agents.adapter import Login
 from untilproven.agents.home import Home, put
+from untilproven.core.redaction import leaves
 from untilproven.errors import Damaged, Foreign, RalphError
 from untilproven.model.wire import UNREADABLE
 from untilproven.store import files
@@ -32,11 +34,15 @@ _DESCRIBED = re.compile(r"scope|subscription|tier|plan", re.IGNORECASE)
 _PLAIN = (str, int, float, type(None))
 
 
+Conceal = Callable[[Mapping[str, str]], None]
+
+
 class Lent:
     """All logins of an agent during one run. Use it in a `with`: afterwards no copy is left."""
 
-    def __init__(self, home: Home, logins: tuple[Login, ...]) -> None:
-        self._home, self._logins = home, logins
+    def __init__(self, home: Home, logins: tuple[Login, ...], conceal: Conceal = lambda _secrets: None) -> None:
+        """`conceal` takes the tokens, by names, before the agent can have told them to anybody."""
+        self._home, self._logins, self._conceal = home, logins, conceal
         self._known: dict[Login, bytes] = {}
         """What both sides had when they were last the same."""
         self._not_taken: dict[Login, bytes] = {}
@@ -50,6 +56,7 @@ class Lent:
             for login in self._logins:
                 with locked():
                     if (users := _users(login)) is not None:
+                        self._hide(login, users)
                         self._home.write(login.name, users)
                         self._known[login] = users
         except BaseException:
@@ -75,6 +82,9 @@ class Lent:
             with contextlib.suppress(RalphError):
                 self._level(login)
 
+    def _hide(self, login: Login, content: bytes) -> None:
+        self._conceal(leaves(login.users.name, content))
+
     def _take_back(self) -> None:
         for login in self._logins:
             self._home.remove(login.name)
@@ -90,6 +100,7 @@ class Lent:
     def _bring_back(self, login: Login, inside: bytes, *, last: bool) -> None:
         if not is_readable(inside) and not last:
             return  # it is being written
+        self._hide(login, inside)
         with locked():
             users = _users(login)
             if users != self._known[login]:
@@ -107,6 +118,7 @@ class Lent:
     def _renew(self, login: Login) -> None:
         users = _users(login)
         if users is not None and is_readable(users):
+            self._hide(login, users)
             self._home.write(login.name, users)
             self._known[login] = users
             self.was_overtaken = True
