@@ -229,3 +229,8 @@ def test_the_users_providers_are_kept_and_its_behaviour_is_ours(monkeypatch: pyt
     assert '"share":"disabled"' in settings
     monkeypatch.setenv("OPENCODE_CONFIG_CONTENT", "[not json")
     assert '"share":"disabled"' in call_of("opencode").env["OPENCODE_CONFIG_CONTENT"]
+
+
+def test_it_finds_the_users_instructions_for_other_agents_only_if_it_is_to() -> None:
+    assert call_of("opencode").env["OPENCODE_TEST_HOME"] in call_of("opencode").env["XDG_DATA_HOME"]
+    assert "OPENCODE_TEST_HOME" not in call_of("opencode", asked=Asked(users_settings=True)).env

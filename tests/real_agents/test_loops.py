@@ -40,6 +40,13 @@ def each(*names: str) -> pytest.MarkDecorator:
     )
 
 
+PLANTED = (
+    *(".claude/CLAUDE.md", ".claude/skills/planted/SKILL.md", ".codex/AGENTS.md", ".config/opencode/AGENTS.md"),
+    *(".gemini/GEMINI.md", ".qwen/QWEN.md", "AGENTS.md"),
+)
+"""Where people keep what they tell their agents in every project."""
+
+
 def steps(name: str) -> tuple[Step, ...]:
     return (Turn(say=CLAIM), *(WITHOUT_TOOLS if name == "aider" else FIX), *(Turn(say=CLAIM),) * 4)
 
@@ -63,6 +70,17 @@ def test_a_loop_ends_with_the_proof_and_not_with_the_claim(
         if context == "continue":
             assert first["session"] == second["session"]
         assert {path.name for path in place.root.iterdir()} == {".git", ".aiwg", "README.md", "made.txt"}
+
+
+@each("claude", "codex", "opencode", "gemini", "qwen")
+def test_it_is_not_told_what_the_user_tells_agents_everywhere(name: str, tmp_path: Path) -> None:
+    with stage(name, {name: (Turn(say=CLAIM),) * 4}, tmp_path) as (place, server):
+        for path in PLANTED:
+            place.config(path, "---\nname: planted\ndescription: PLANTED-7\n---\nPLANTED-7\n")
+        ralph(name, place, *UNTIL, "-n", "1", "--sandbox", "none")
+        bodies = [str(request.body) for request in server.turns(name)]
+    assert any("make it" in body for body in bodies)
+    assert not any("PLANTED-7" in body for body in bodies)
 
 
 @each()

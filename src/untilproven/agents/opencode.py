@@ -91,6 +91,8 @@ class Opencode:
             "OPENCODE_DISABLE_SHARE": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         }
+        if not asked.users_settings:
+            env["OPENCODE_TEST_HOME"] = str(home)  # it takes instructions and skills of other agents from the user's
         self._speech.say(turn.prompt.encode("utf-8", "replace"))
         self._speech.end()
         return Call([*argv, *asked.arguments], env, self._speech)
