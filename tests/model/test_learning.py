@@ -19,6 +19,7 @@ from untilproven.model.learning import (
     Proposal,
     Scope,
     StatusChange,
+    TrackerConflict,
 )
 from untilproven.model.task import TaskStatus
 
@@ -49,6 +50,16 @@ LEARNT = [
         evidence=("RALPH-001",),
         branch="ralph/learn-1",
         commit="a" * 40,
+        timestamp=NOW,
+    ),
+    TrackerConflict(
+        task_id="RALPH-001",
+        tracker="github:octocat/hello",
+        external_id="github:octocat/hello#1",
+        field="description",
+        resolution="ours",
+        ours="a",
+        theirs="b",
         timestamp=NOW,
     ),
 ]

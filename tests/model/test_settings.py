@@ -37,7 +37,7 @@ def test_every_setting_without_a_default_shows_an_example() -> None:
 
 def test_whatever_names_a_program_or_opens_the_room_always_waits_for_trust() -> None:
     dangerous = {"agent", "agent_cmd", "until", "sandbox", "network", "share", "env", "agent_home", "check_network"}
-    dangerous |= {"allow_test_edits", "notify", "on_gate", "metric"} | {
+    dangerous |= {"allow_test_edits", "notify", "on_gate", "metric", "queue.tracker", "queue.tracker_label"} | {
         key for key in BY_KEY if key.startswith("hooks.")
     }
     assert {option.key for option in OPTIONS if option.trust is Trust.ALWAYS} == dangerous

@@ -1,4 +1,4 @@
-"""`ralph task add|edit|block|unblock|done|cancel`, and with them `list|show|next|graph|import|export`."""
+"""`ralph task add|edit|block|unblock|done|cancel`, and with them `list|show|next|graph|import|export|sync`."""
 
 import contextlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 from msgspec import UNSET, to_builtins
 
-from untilproven.cli import here, output, task_export, task_graph, task_import, task_view
+from untilproven.cli import here, output, task_export, task_graph, task_import, task_sync, task_view
 from untilproven.cli.task_fields import complete_task, fields_of, options
 from untilproven.config import trust
 from untilproven.core.picking import CLOSED, Waiting
@@ -29,6 +29,7 @@ command.add_command(task_view.show_next)
 command.add_command(task_graph.graph)
 command.add_command(task_import.import_tasks)
 command.add_command(task_export.export_tasks)
+command.add_command(task_sync.sync)
 
 
 @command.command("add", short_help="add a task")

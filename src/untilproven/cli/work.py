@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     *("queue.max_tasks", "queue.timeout", "queue.max_cost", "queue.on_failure", "queue.parallelism"),
+    "queue.tracker",
     *("task.max_iterations", "task.timeout", "task.max_cost"),
     *("until", "agent", "agent_cmd", "agent_home", "model", "promise", "require_proof", "auto_test"),
     *("iteration_timeout", "idle_timeout", "allow_unknown_cost", "check_timeout", "context", "mode"),

@@ -19,6 +19,7 @@ from untilproven.model.learning import (
     Progress,
     StatusChange,
     TaskCompleted,
+    TrackerConflict,
 )
 
 _HIGH, _MEDIUM = 0.9, 0.7
@@ -70,6 +71,8 @@ def identity(record: Learnt | Progress) -> Hashable | None:
             evidence = record.context.get("evidence")
             told = tuple(map(str, evidence)) if isinstance(evidence, list | tuple) else ()
             return type(record), record.anomaly, _subject(record.context), told
+        case TrackerConflict():
+            return type(record), record.task_id, record.field, record.ours, record.theirs
         case IterationDone():
             return record.loop_id, record.iteration
         case StatusChange() if record.loop_id:

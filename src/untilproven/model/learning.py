@@ -95,7 +95,20 @@ class Lesson(_Line, frozen=True, kw_only=True, tag="lesson"):
     scope: Scope = Scope()
 
 
-Learnt = TaskCompleted | PatternDetected | AnomalyDetected | ImprovementProposed | Lesson
+class TrackerConflict(_Line, frozen=True, kw_only=True, tag="tracker_conflict"):
+    """A task and its issue were changed on both sides; what was overruled is kept here."""
+
+    task_id: TaskId
+    tracker: str
+    field: Literal["status", "description"]
+    resolution: Literal["tracker", "ours"]
+    ours: str
+    theirs: str
+    timestamp: Timestamp
+    external_id: str | UnsetType = UNSET
+
+
+Learnt = TaskCompleted | PatternDetected | AnomalyDetected | ImprovementProposed | Lesson | TrackerConflict
 """A line of learning.jsonl."""
 
 

@@ -184,6 +184,18 @@ OPTIONS: tuple[Option, ...] = (
         spellings=("--on-failure",),
     ),
     _limit("queue.parallelism", Kind.COUNT, "tasks at the same time", default=1, spellings=("--parallel",)),
+    _command(
+        "queue.tracker",
+        "where the tasks are also kept: github:OWNER/REPO, beads, or a Markdown list",
+        spellings=("--tracker",),
+        example="github:octocat/hello",
+    ),
+    _command(
+        "queue.tracker_label",
+        "only GitHub issues with this label become tasks; * for all",
+        default="ralph",
+        spellings=("--tracker-label",),
+    ),
     _switch("session.enabled", "loop inside an interactive agent session", default=True, trust=Trust.RAISED),
     _limit("session.max_iterations", Kind.COUNT, "continuations at most in a session", default=100),
     _text("session.promise", "the words that end a session's loop", default="DONE"),

@@ -162,6 +162,7 @@ class Work:
             return None
         task = found
         self.teller.ended(task, loop_id)
+        self._tell_tracker()
         if task.status is TaskStatus.PENDING and code == AGENT:
             return Stopped(AGENT, now.reason or "the agent cannot work")
         self.run_book.ended(task.id)
@@ -171,6 +172,12 @@ class Work:
         if task.status is TaskStatus.BLOCKED:
             return self._failed(task)
         return None
+
+    def _tell_tracker(self) -> None:
+        if self.settings.value("queue.tracker"):
+            from untilproven.queue.trackers.following import follow  # noqa: PLC0415  most projects have none
+
+            follow(self.project, self.settings, self.teller)
 
     def _failed(self, task: Task) -> Stopped | None:
         match self.settings.value("queue.on_failure"):

@@ -1,0 +1,105 @@
+"""A sync that is killed anywhere, and two at the same time: nothing is made twice, and nothing is forgotten."""
+
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from process.scenes import wait_for
+from trackers.github import GitHubServer, Handler
+from trackers.scenes import Office
+from untilproven.store.layout import Project
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with GitHubServer() as one:
+        yield one
+
+
+@pytest.fixture
+def office(project: Project, server: GitHubServer) -> Office:
+    return Office(project, server)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before it was made", "after it was made"])
+def test_killed_while_an_issue_is_made_it_is_made_once(office: Office, server: GitHubServer, *, after: bool) -> None:
+    """The server holds its answer back, and the sync is killed meanwhile."""
+    names = [office.add("one"), office.add("two")]
+    asked, go_on = threading.Event(), threading.Event()
+
+    def hold(handler: Handler) -> bool:
+        if after:
+            handler.act(silent=True)
+        asked.set()
+        go_on.wait(20)
+        handler.close_connection = True
+        return True
+
+    server.fails("POST", "/issues", hold)
+    sync = office.start()
+    assert asked.wait(20)
+    kill(sync)
+    go_on.set()
+    assert len(server.issues) == int(after)
+    for number in server.issues:
+        server.issues[number]["labels"] = []  # only the mark can tell
+    office.synced()
+    assert sorted(issue["title"] for issue in server.issues.values()) == ["one", "two"]
+    assert {str(office.task(name).external_id) for name in names} == {
+        "github:octocat/hello#1",
+        "github:octocat/hello#2",
+    }
+    assert "nothing to do" in office.synced()
+
+
+def test_killed_between_what_was_made_and_its_link_it_is_linked(office: Office, server: GitHubServer) -> None:
+    name = office.add("one")
+    office.synced()
+    lines = office.book.path.read_text().splitlines()
+    assert '"op":"link"' in lines[-1]
+    office.book.path.write_text("\n".join(lines[:-1]) + "\n")
+    server.issues[1]["labels"] = []
+    office.synced()
+    assert office.task(name).external_id == "github:octocat/hello#1"
+    assert len(server.issues) == 1
+
+
+def test_killed_again_and_again_everything_is_made_once(office: Office, server: GitHubServer) -> None:
+    for number in range(6):
+        office.add(f"task {number}")
+    for number in range(6):
+        sync = office.start()
+        wait_for(lambda: len(server.writes()) > number or sync.poll() is not None, "a request that writes")  # noqa: B023
+        kill(sync)
+    office.synced()
+    assert sorted(issue["title"] for issue in server.issues.values()) == [f"task {number}" for number in range(6)]
+    assert "nothing to do" in office.synced()
+
+
+def test_two_syncs_at_once_make_everything_once(office: Office, server: GitHubServer) -> None:
+    for number in range(4):
+        office.add(f"ours {number}")
+        server.add(f"theirs {number}")
+    both = [office.start(), office.start()]
+    for sync in both:
+        out, err = sync.communicate(timeout=60)
+        assert sync.returncode == 0, out + err
+    assert len(server.issues) == 8
+    assert len(office.book.read().by_id) == 8
+
+
+def test_a_torn_line_of_the_log_is_said_and_the_rest_is_used(office: Office, server: GitHubServer) -> None:
+    office.add("one")
+    office.synced()
+    log = office.root / ".aiwg/ralph/tracker-ops.jsonl"
+    log.write_text(log.read_text() + '{"type":"op","key":')
+    assert "tracker-ops.jsonl: line 4 is left out" in office.synced()
+    assert len(server.issues) == 1
+
+
+def kill(sync: "subprocess.Popen[str]") -> None:
+    sync.send_signal(signal.SIGKILL)
+    sync.communicate()
