@@ -18,6 +18,7 @@ from untilproven.model import (
     session,
     state,
     task,
+    tracker,
     wire,
 )
 
@@ -36,7 +37,9 @@ _RECORDS: dict[str, type[wire.Record]] = {
     "task": task.Task,
 }
 
-_LINES: dict[str, Any] = {"event": events.Event, "learning": learning.Learnt, "progress": learning.Progress}
+_LINES: dict[str, Any] = {"event": events.Event, "learning": learning.Learnt, "progress": learning.Progress} | {
+    "tracker-op": tracker.TrackerLine
+}
 """Of these each line of a file is one of several kinds."""
 
 

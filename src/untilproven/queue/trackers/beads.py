@@ -93,10 +93,7 @@ class Beads:
         return self._issue(_items(said, _Raw, "create")[0])
 
     def update(self, key: str, title: str, body: str) -> None:
-        found = _items(self._asked(["show", key, "--json"]), _Raw, "show")
-        mark = words.mark_of(found[0].description) if found else ""
-        text = words.marked(body, mark) if mark else body
-        self._asked(["update", key, f"--title={title}", *(["--body-file=-"] if text else []), "--json"], text)
+        self._asked(["update", key, f"--title={title}", "--body-file=-", "--json"], body)
 
     def move(self, key: str, to: IssueState, why: str) -> None:
         match to:

@@ -96,7 +96,8 @@ class Tracker(Protocol):
 
     def create(self, draft: Draft) -> Issue: ...
 
-    def update(self, key: str, title: str, body: str) -> None: ...
+    def update(self, key: str, title: str, body: str) -> None:
+        """The mark of its task is in the body."""
 
     def move(self, key: str, to: IssueState, why: str) -> None: ...
 

@@ -65,7 +65,8 @@ class Doing:
         match step:
             case Join():
                 self._link(task, issue)
-            case Rewrite(title=title, body=body):
+            case Rewrite(title=title):
+                body = words.marked(step.body, self._tracker.marker(task))
                 self._once(task, "update", step.fingerprint, lambda: self._tracker.update(issue.key, title, body))
             case Move(to=to, why=why):
                 self._once(task, "transition", step.fingerprint, lambda: self._tracker.move(issue.key, to, why))
@@ -95,7 +96,7 @@ class Doing:
     def _link(self, task: Task, issue: Issue) -> None:
         external = self._tracker.external_id(issue.key)
         self._book.append(Link(id=task.id, external_id=external, external_url=issue.url or UNSET))
-        self._ops.remember(task.id, external, self.as_is(issue))
+        self._ops.remember((task.id, external, self.as_is(issue)))
 
     def _say(self, task: Task, issue: Issue, step: Say) -> None:
         mark = words.fingerprint(task.id, step.fingerprint)

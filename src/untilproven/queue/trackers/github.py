@@ -100,9 +100,7 @@ class GitHub:
         return self._issue(self._decoded(self._asked("POST", self._issues, said), _Raw))
 
     def update(self, key: str, title: str, body: str) -> None:
-        before = self._one(key)
-        mark = before.marker if before else ""
-        self._asked("PATCH", self._path(key), {"title": title, "body": words.marked(body, mark) if mark else body})
+        self._asked("PATCH", self._path(key), {"title": title, "body": body})
 
     def move(self, key: str, to: IssueState, why: str) -> None:  # noqa: ARG002  the comment says why
         closed = {"state": "closed", "state_reason": _REASONS[to]} if to in _REASONS else {"state": "open"}

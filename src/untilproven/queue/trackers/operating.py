@@ -71,18 +71,23 @@ class Ops:
         self._write(op, "succeeded")
         return made
 
-    def remember(self, task_id: str, external_id: str, seen: Seen) -> None:
-        if self.seen.get(task_id) != seen:
-            self.seen[task_id] = seen
-            self._lines.append(
-                TrackerSeen(
-                    task_id=task_id,
-                    external_id=external_id,
-                    state=seen.state,
-                    words=seen.words,
-                    timestamp=self._now(),
+    def remember(self, *now_seen: tuple[str, str, Seen]) -> None:
+        """How the issues of these tasks stand: each task's id, its issue's, and what was seen."""
+        lines = []
+        for task_id, external_id, seen in now_seen:
+            if self.seen.get(task_id) != seen:
+                self.seen[task_id] = seen
+                lines.append(
+                    TrackerSeen(
+                        task_id=task_id,
+                        external_id=external_id,
+                        state=seen.state,
+                        words=seen.words,
+                        timestamp=self._now(),
+                    )
                 )
-            )
+        if lines:
+            self._lines.append(*lines)
 
     def _write(
         self, op: Op, status: Literal["started", "succeeded", "failed", "failed_unknown"], reason: str = ""

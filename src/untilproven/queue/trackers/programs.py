@@ -1,6 +1,5 @@
-"""Starting a tracker's own program: from the user's system, with a time limit, and nothing of it left afterwards."""
+"""Starting a tracker's own program: from the user's system, and with a time limit."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -63,7 +62,7 @@ def run(
                     f"{Path(program).name} {words[0]} was ended after {seconds:g} s", hint="try the sync again"
                 ) from None
             finally:
-                with contextlib.suppress(ProcessLookupError):
+                if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
         errors.seek(0)
         said = cut(printable(errors.read(16 * _SAID).decode("utf-8", "replace")).strip(), _SAID)

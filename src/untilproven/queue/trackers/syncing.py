@@ -94,9 +94,8 @@ class Sync:
 
     def _take_in(self) -> None:
         taken = intake.take_in(self._book, self._tracker, self._new, self._now)
-        for task, issue in taken:
-            self._ops.remember(task.id, str(task.external_id), self._doing.as_is(issue))
-            self.outcome.done.append(told_new(self._tracker, task.id, issue))
+        self._ops.remember(*((task.id, str(task.external_id), self._doing.as_is(issue)) for task, issue in taken))
+        self.outcome.done += [told_new(self._tracker, task.id, issue) for task, issue in taken]
         self.outcome.commands = intake.commands_of(taken)
 
     def _do(self, plans: Sequence[Plan]) -> None:
@@ -116,4 +115,4 @@ class Sync:
             issue = self._doing.step(plan, step)
             self.outcome.done.append(told(self._tracker, plan, step, issue))
         if plan.seen and plan.issue:
-            self._ops.remember(plan.task.id, self._tracker.external_id(plan.issue.key), plan.seen)
+            self._ops.remember((plan.task.id, self._tracker.external_id(plan.issue.key), plan.seen))
