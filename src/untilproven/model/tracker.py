@@ -41,11 +41,13 @@ class TrackerOp(Record, frozen=True, kw_only=True, tag_field="type", tag="op", r
 
 
 class TrackerSeen(Record, frozen=True, kw_only=True, tag_field="type", tag="seen", rename="camel"):
-    """How an issue stood when we last agreed with it: what differs from this was changed since."""
+    """How an issue and its task stood when they were last brought together: what differs was changed since."""
 
     task_id: TaskId
     external_id: str
     state: IssueState
+    ours: IssueState
+    """What the task amounted to, whether or not the tracker can say it."""
     words: str
     """A fingerprint of its title and its text."""
     timestamp: Timestamp

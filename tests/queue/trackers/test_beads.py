@@ -111,6 +111,26 @@ def test_a_blocked_task_is_blocked_there_and_opened_there_it_goes_on(office: Bea
     assert office.issues()["bd-a"]["status"] == "blocked"
 
 
+def test_the_issue_of_a_blocked_task_is_blocked_from_the_start(office: Beads) -> None:
+    name = office.add("one")
+    office.move(name, "blocked", blocker="which colour?")
+    office.beads()
+    assert [issue["status"] for issue in office.issues().values()] == ["blocked"]
+    assert "nothing to do" in office.beads()
+
+
+def test_what_somebody_else_took_over_from_us_stays_theirs(office: Beads) -> None:
+    office.put("bd-a", "first")
+    office.beads()
+    office.move("RALPH-001", "blocked", blocker="which colour?")
+    office.beads()
+    office.set("bd-a", status="in_progress")
+    office.beads()
+    office.beads()
+    assert office.issues()["bd-a"]["status"] == "in_progress"
+    assert office.task("RALPH-001").blocker == "which colour?"
+
+
 def test_both_sides_changed_is_a_conflict(office: Beads) -> None:
     office.put("bd-a", "first")
     office.beads()

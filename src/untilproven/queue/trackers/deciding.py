@@ -1,8 +1,8 @@
 """What has to happen so that tasks and issues agree. Nothing here does anything.
 
-An issue is compared with how it stood when it was last seen: what differs from that was changed at the tracker. On
-status the tracker wins, within what a task may become; but nothing is done by its word, nothing is reopened by ours.
-On words the side wins that the task came from.
+An issue and its task are compared with how they stood when they were last brought together: what differs from that was
+changed since, there or here. On status the tracker wins, within what a task may become; but nothing is done by its
+word, and nothing is reopened by ours. On words the side wins that the task came from.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import CLOSED, IssueState
@@ -39,8 +40,11 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
+    """An issue's state and words, and what its task amounted to then."""
+
     state: IssueState
     words: str
+    ours: IssueState = IssueState.OPEN
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, tag="change"):
@@ -172,13 +176,10 @@ def is_told(tracker: Tracker, task: Task, key: str, seen: Seen | None, done: Col
     if task.status not in {*FINAL, TaskStatus.BLOCKED}:
         return True
     where = tracker.external_id(key)
-    if task.blocker in _echoes(where):
-        return True
-    mark = _status_mark(task, where)
-    to = state_of(task, tracker.holds)
-    moved = to is None or (seen is not None and seen.state is to) or key_of(task.id, "transition", mark) in done
-    said = "comment" not in tracker.can or not task.loop or key_of(task.id, "comment", mark) in done
-    return moved and said
+    known = seen is not None and seen.ours is _OURS[task.status]
+    if task.blocker in _echoes(where) or "comment" not in tracker.can or not task.loop:
+        return known
+    return known and key_of(task.id, "comment", _status_mark(task, where)) in done
 
 
 def _status_mark(task: Task, where: str) -> str:
@@ -206,10 +207,13 @@ class _Pair:
         self._task, self._issue = task, issue
         self._seen = known.seen.get(task.id)
         self._base = self._seen.state if self._seen else IssueState.OPEN
+        self._ours = _OURS[task.status]
+        self._ours_changed = self._ours is not (self._seen.ours if self._seen else IssueState.OPEN)
         self._where = tracker.external_id(issue.key)
 
     def plan(self) -> Plan:
-        self._after = Seen(self._issue.state, words_of(self._tracker, self._issue.title, self._issue.body))
+        said = words_of(self._tracker, self._issue.title, self._issue.body)
+        self._after = Seen(self._issue.state, said, self._ours)
         steps = (*self._words(), *self._status())
         return Plan(
             task=self._task,
@@ -223,7 +227,7 @@ class _Pair:
             yield from self._final()
         elif self._issue.state is not self._base:
             if not self._way.pull or self._task.id in self._known.running:
-                self._after = Seen(self._base, self._after.words)  # it is still to be taken over
+                self._after = replace(self._after, state=self._base)  # it is still to be taken over
                 if self._way.pull:
                     yield Note(text=f"{self._where} is {self._issue.state} now; {self._task.id} is being worked on")
             else:
@@ -241,6 +245,7 @@ class _Pair:
         if self._way.accept_done and self._way.pull and self._issue.state is IssueState.DONE:
             updates, why = _followed(self._task, IssueState.DONE, self._where, accept_done=True)
             yield Change(updates=updates, why=why)
+            self._after = replace(self._after, ours=IssueState.DONE)
 
     def _final(self) -> Iterator[Step]:
         reopened = self._base in CLOSED and self._issue.state not in CLOSED
@@ -251,31 +256,32 @@ class _Pair:
             yield from self._told()
 
     def _told(self) -> Iterator[Step]:
-        """Our status, there; unless it is only an echo of theirs."""
+        """Our status, there, if it is news."""
         task, to = self._task, state_of(self._task, self._tracker.holds)
-        if task.blocker in _echoes(self._where):
-            return
         if not self._way.push:
-            if to is not None and to is not self._issue.state:
-                self._after = Seen(self._base, self._after.words)
+            if self._ours_changed and self._seen:
+                self._after = replace(self._after, ours=self._seen.ours)
+            elif self._ours_changed:
+                self._after = replace(self._after, ours=IssueState.OPEN)
             return
         mark = _status_mark(task, self._where)
-        said = self._known.proofs.get(task.id, "")
+        said = "" if task.blocker in _echoes(self._where) else self._known.proofs.get(task.id, "")
         if said and "comment" in self._tracker.can and self._is_new("comment", mark):
             yield Say(text=said, fingerprint=mark)
-        if to is not None and to is not self._issue.state and self._is_new("transition", mark):
+        if self._ours_changed and to is not None and to is not self._issue.state:
             yield Move(to=to, why=_why(task), fingerprint=mark)
-            self._after = Seen(to, self._after.words)
+            self._after = replace(self._after, state=to)
 
     def _taken_over(self) -> Iterator[Step]:
         """Their status, here."""
         task, theirs = self._task, self._issue.state
         updates, why = _followed(task, theirs, self._where, accept_done=self._way.accept_done)
         ours = state_of(task, self._tracker.holds)
-        if ours is not self._base and ours is not theirs:
+        if self._ours_changed and ours not in {self._base, theirs}:
             yield self._conflict("status", "tracker" if updates else "ours", str(task.status), str(theirs))
         if updates:
             yield Change(updates=updates, why=why)
+            self._after = replace(self._after, ours=_OURS[TaskStatus(updates[-1]["status"])])
         elif why:
             yield Note(text=why)
 
@@ -297,9 +303,9 @@ class _Pair:
         mark = words.fingerprint(self._where, ours, theirs)
         if self._way.push and self._is_new("update", mark):
             yield Rewrite(title=title, body=body, fingerprint=mark)
-            self._after = Seen(self._after.state, ours)
+            self._after = replace(self._after, words=ours)
         elif not self._way.push:
-            self._after = Seen(self._after.state, base)
+            self._after = replace(self._after, words=base)
 
     def _their_words(self, theirs: str, base: str) -> Iterator[Step]:
         task, issue = self._task, self._issue
@@ -307,7 +313,7 @@ class _Pair:
         if theirs in {ours, base}:
             return
         if not self._way.pull:
-            self._after = Seen(self._after.state, base)
+            self._after = replace(self._after, words=base)
             return
         if base not in {"", ours}:
             ours_said = f"{task.title}\n\n{task.description or ''}"

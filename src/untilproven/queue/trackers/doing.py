@@ -59,7 +59,8 @@ class Doing:
         return issue
 
     def as_is(self, issue: Issue) -> Seen:
-        return Seen(issue.state, words_of(self._tracker, issue.title, issue.body))
+        """As an issue stands whose task does not differ from it."""
+        return Seen(issue.state, words_of(self._tracker, issue.title, issue.body), ours=issue.state)
 
     def _there(self, task: Task, issue: Issue, step: Step) -> None:
         match step:

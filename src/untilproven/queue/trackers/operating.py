@@ -45,7 +45,7 @@ class Ops:
             if isinstance(line, TrackerOp):
                 self._last[line.key] = line
             else:
-                self.seen[line.task_id] = Seen(line.state, line.words)
+                self.seen[line.task_id] = Seen(line.state, line.words, line.ours)
 
     @property
     def done(self) -> frozenset[str]:
@@ -82,6 +82,7 @@ class Ops:
                         task_id=task_id,
                         external_id=external_id,
                         state=seen.state,
+                        ours=seen.ours,
                         words=seen.words,
                         timestamp=self._now(),
                     )

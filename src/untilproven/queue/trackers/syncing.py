@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from untilproven.errors import RalphError
-from untilproven.model.task import Task
+from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import CLOSED
 from untilproven.queue.trackers import intake
 from untilproven.queue.trackers.contract import Off, Tracker
-from untilproven.queue.trackers.deciding import FINAL, Known, Plan, Way, decide, is_told, linked
+from untilproven.queue.trackers.deciding import FINAL, Join, Known, Make, Plan, Way, decide, is_told, linked
 from untilproven.queue.trackers.doing import Doing
 from untilproven.queue.trackers.operating import Ops
 from untilproven.queue.trackers.proving import proofs_of, running
@@ -48,6 +48,7 @@ class Sync:
             self._decide(self._book.read().by_id, whole=True)
             self._take_in()
             self._do(self._plans)
+            self._tell_of_new_ones()
         return self.outcome
 
     def follow_up(self, *, lock_seconds: float) -> Outcome:
@@ -98,6 +99,14 @@ class Sync:
         self.outcome.done += [told_new(self._tracker, task.id, issue) for task, issue in taken]
         self.outcome.commands = intake.commands_of(taken)
 
+    def _tell_of_new_ones(self) -> None:
+        """An issue is open when it is made; its task may be further."""
+        made = {plan.task.id for plan in self._plans if _is_new(plan)}
+        tasks = {name: task for name, task in self._book.read().by_id.items() if name in made and task.external_id}
+        if tasks:
+            self._decide(tasks, whole=False)
+            self._do(self._plans)
+
     def _do(self, plans: Sequence[Plan]) -> None:
         for plan in plans:
             try:
@@ -116,3 +125,7 @@ class Sync:
             self.outcome.done.append(told(self._tracker, plan, step, issue))
         if plan.seen and plan.issue:
             self._ops.remember((plan.task.id, self._tracker.external_id(plan.issue.key), plan.seen))
+
+
+def _is_new(plan: Plan) -> bool:
+    return plan.task.status is not TaskStatus.PENDING and isinstance(plan.steps[0] if plan.steps else None, Make | Join)
