@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untilproven.cli import flags, here, output
-from untilproven.config import layers, trust
-from untilproven.config.settings import Layer
+from untilproven.config import trust
 from untilproven.errors import UsageError
 from untilproven.model.settings import BY_KEY
 
@@ -28,7 +27,9 @@ def sync(*, pull: bool, push: bool, accept_done: bool, dry_run: bool, as_json: b
     On status the tracker wins; on the words of a task the side that it came from. Nothing is done by the tracker's
     word: an issue that was closed there, and whose task is not proven here, is set aside for you to decide.
     """
-    from untilproven.queue.trackers.choosing import tracker_of  # noqa: PLC0415  --help needs none of it
+    from untilproven.config import layers  # noqa: PLC0415  the other verbs of `task` need none of it
+    from untilproven.config.settings import Layer  # noqa: PLC0415
+    from untilproven.queue.trackers.choosing import tracker_of  # noqa: PLC0415
     from untilproven.queue.trackers.deciding import Way  # noqa: PLC0415
     from untilproven.queue.trackers.syncing import Sync  # noqa: PLC0415
 

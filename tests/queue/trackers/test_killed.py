@@ -10,7 +10,15 @@ import pytest
 from process.scenes import wait_for
 from trackers.github import GitHubServer, Handler
 from trackers.scenes import Office
+from untilproven.errors import Overtaken
+from untilproven.model.task import TaskStatus, Update
+from untilproven.queue.trackers.beads import Beads
+from untilproven.queue.trackers.deciding import Change, Plan
+from untilproven.queue.trackers.doing import Doing
+from untilproven.queue.trackers.operating import Ops
+from untilproven.store import clock
 from untilproven.store.layout import Project
+from untilproven.store.tracker_ops import tracker_ops_of
 
 
 @pytest.fixture
@@ -80,15 +88,39 @@ def test_killed_again_and_again_everything_is_made_once(office: Office, server: 
 
 
 def test_two_syncs_at_once_make_everything_once(office: Office, server: GitHubServer) -> None:
+    """Whoever looks first is held for a while, so that the other could look, too, before anything is made."""
     for number in range(4):
         office.add(f"ours {number}")
         server.add(f"theirs {number}")
+    other = threading.Event()
+
+    def hold(_: Handler) -> bool:
+        other.wait(3)
+        return False
+
+    def let_go(_: Handler) -> bool:
+        other.set()
+        return False
+
+    server.fails("GET", "/issues?", hold)
+    server.fails("GET", "/issues?", let_go)
     both = [office.start(), office.start()]
     for sync in both:
         out, err = sync.communicate(timeout=60)
         assert sync.returncode == 0, out + err
     assert len(server.issues) == 8
     assert len(office.book.read().by_id) == 8
+
+
+def test_what_somebody_decided_meanwhile_is_not_overwritten(office: Office) -> None:
+    before = office.task(office.add("one"))
+    office.book.append(Update(id=before.id, changes={"status": "in_progress"}))
+    tracker = Beads(office.root, "bd")
+    doing = Doing(office.project, tracker, Ops(tracker_ops_of(office.project)), clock.now)
+    step = Change(updates=({"status": TaskStatus.CANCELLED},), why="it was closed")
+    with pytest.raises(Overtaken):
+        doing.step(Plan(task=before), step)
+    assert office.statuses() == {before.id: "in_progress"}
 
 
 def test_a_torn_line_of_the_log_is_said_and_the_rest_is_used(office: Office, server: GitHubServer) -> None:
