@@ -9,7 +9,9 @@ from trackers.scenes import Office
 from untilproven.config import layers
 from untilproven.core.tasks import commands
 from untilproven.model.task import TaskStatus, Update
+from untilproven.model.tracker import IssueState
 from untilproven.queue.planning import Left, Untrusted, wanted
+from untilproven.queue.trackers.checklist import Checklist
 from untilproven.store.layout import Project
 
 PLAN = """\
@@ -60,13 +62,25 @@ def test_open_boxes_become_tasks_under_their_own_ids(office: Office) -> None:
     assert "nothing to do" in synced(office)
 
 
-def test_a_proven_task_ticks_its_box_and_nothing_else(office: Office) -> None:
+def test_a_tick_changes_nothing_else(office: Office) -> None:
+    Checklist(office.root, "docs/plan.md").move("AB-1", IssueState.DONE, "")
+    assert plan(office) == PLAN.replace("- [ ] **AB-1**", "- [x] **AB-1**")
+    assert (office.root / "docs/plan.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_done_by_somebodys_word_is_not_ticked(office: Office) -> None:
     synced(office)
     finish(office, "AB-1")
     synced(office)
-    assert plan(office) == PLAN.replace("- [ ] **AB-1**", "- [x] **AB-1**")
-    assert (office.root / "docs/plan.md").stat().st_mode & 0o777 == 0o640
+    assert plan(office) == PLAN
     assert "nothing to do" in synced(office)
+
+
+def test_a_command_that_is_not_what_it_looks_like_is_refused(office: Office) -> None:
+    (office.root / "bad.md").write_text("- [ ] one\n  - [ ] `pytest \u202e-q`\n")
+    failed = office.sync(tracker="bad.md")
+    assert failed.returncode == 1
+    assert "a command with control characters" in failed.stderr
 
 
 def test_our_own_task_is_added_once_at_the_end_of_the_list(office: Office) -> None:
@@ -75,9 +89,7 @@ def test_our_own_task_is_added_once_at_the_end_of_the_list(office: Office) -> No
     synced(office)
     assert f"    - [ ] `pytest -q`\r\n- [ ] {name}: a new one\r\n\r\n```" in plan(office)
     assert office.task(name).external_id == f"checklist:docs/plan.md#{name}"
-    finish(office, name)
-    synced(office)
-    assert f"- [x] {name}: a new one" in plan(office)
+    assert "nothing to do" in synced(office)
 
 
 def test_a_box_that_somebody_ticked_is_not_a_proof(office: Office) -> None:

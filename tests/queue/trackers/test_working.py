@@ -37,14 +37,14 @@ class Team(Office):
         for words in (["add", "-A"], ["commit", "-qm", "first"]):
             subprocess.run(["git", *words], cwd=self.root, check=True)
 
-    def work(self, *more: str) -> "subprocess.CompletedProcess[str]":
-        words = (f"--agent-cmd={self.agent}", f"--share={self.agent}", "--sandbox=overlay", f"--tracker={TRACKER}")
-        return ralph("work", *words, *more, cwd=self.root, env=self.env)
+    def work(self, tracker: str = TRACKER) -> "subprocess.CompletedProcess[str]":
+        words = (f"--agent-cmd={self.agent}", f"--share={self.agent}", "--sandbox=overlay", f"--tracker={tracker}")
+        return ralph("work", *words, cwd=self.root, env=self.env)
 
-    def take_in(self, check: str) -> str:
+    def take_in(self, check: str, tracker: str = TRACKER) -> str:
         """A task from the tracker, with a check that the user gave it here."""
         known = set(self.statuses())
-        self.synced()
+        self.synced(tracker=tracker)
         (new,) = set(self.statuses()) - known
         done = ralph("task", "edit", new, f"--until={check}", cwd=self.root, env=self.env)
         assert done.returncode == 0, done.stderr
@@ -75,6 +75,15 @@ def test_a_proven_task_is_closed_with_its_proof(team: Team, server: GitHubServer
     )
     assert "nothing to do" in team.synced()
     assert len(server.said(1)) == 1
+
+
+def test_a_proven_task_ticks_its_box(team: Team) -> None:
+    (team.root / "PRD.md").write_text("# Plan\n- [ ] make one\n- [x] old\n")
+    team.take_in("grep -q one one.txt", tracker="PRD.md")
+    done = team.work("PRD.md")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (team.root / "PRD.md").read_text() == "# Plan\n- [x] make one\n- [x] old\n"
+    assert "nothing to do" in team.synced(tracker="PRD.md")
 
 
 def test_a_blocked_task_says_why_and_pings_nobody(team: Team, server: GitHubServer) -> None:

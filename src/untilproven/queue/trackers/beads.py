@@ -64,6 +64,7 @@ class Beads:
     name = source = "beads"
     holds = frozenset(IssueState)
     can: frozenset[Kind] = frozenset({"create", "update", "transition", "comment"})
+    wants_proof = False
 
     def __init__(self, root: Path, program: str, seconds: float = SECONDS) -> None:
         self._root = root

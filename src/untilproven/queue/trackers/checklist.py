@@ -8,6 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from untilproven.core.naming import quoted
+from untilproven.core.tasks import commands
+from untilproven.core.text import printable
 from untilproven.errors import UsageError
 from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import IssueState, Kind
@@ -26,9 +29,11 @@ class Checklist:
 
     holds = frozenset({IssueState.OPEN, IssueState.DONE})
     can: frozenset[Kind] = frozenset({"create", "transition"})
+    wants_proof = True
 
     def __init__(self, root: Path, path: str) -> None:
         self.name = self.source = path
+        self._root = root
         self._file = root / path
 
     def external_id(self, key: str) -> str:
@@ -79,12 +84,18 @@ class Checklist:
 
     def _read(self, text: str) -> tuple[Task, ...]:
         try:
-            return checklist.read(text).tasks
+            tasks = checklist.read(text).tasks
         except Misread as wrong:
             raise Refused(f"{self.name}:{wrong.line}: {wrong.why}", hint="correct the line") from None
+        for line in (line for task in tasks for line in commands(task)):
+            if printable(line) != line:
+                raise Refused(
+                    f"{self.name} has a command with control characters: {quoted(line)}", hint="take them out"
+                )
+        return tasks
 
     def _text(self) -> str:
-        return reading.text_of(self._file) if self._file.exists() else ""
+        return reading.text_of(self._root, self._file) if self._file.exists() else ""
 
     def _write(self, tasks: list[Task]) -> None:
         before = self._text()

@@ -80,6 +80,10 @@ class Tracker(Protocol):
     @property
     def can(self) -> frozenset[Kind]: ...
 
+    @property
+    def wants_proof(self) -> bool:
+        """Whether others take it for proven what is done here, so that a person's word is not enough."""
+
     def external_id(self, key: str) -> str: ...
 
     def key_of(self, external_id: str) -> str:

@@ -14,10 +14,13 @@ from msgspec.structs import replace
 
 from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import CLOSED, IssueState
-from untilproven.queue.importing import CLAIMED, UNPROVEN
 from untilproven.queue.trackers import words
 from untilproven.queue.trackers.contract import Issue, Tracker
 
+CLAIMED = "claimed-done"
+"""The tag of a task that its tracker calls done, and that nobody has proven here."""
+UNPROVEN = "done-unproven"
+"""The tag of a task that is done by its tracker's word."""
 FINAL = frozenset({TaskStatus.DONE, TaskStatus.CANCELLED})
 _OURS = {
     TaskStatus.DISCOVERED: IssueState.OPEN,
@@ -116,6 +119,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     """Keys of operations that have succeeded."""
     running: Collection[str] = ()
     """Tasks that somebody works on at this moment."""
+    unproven: Collection[str] = ()
+    """Tasks that are done by somebody's word."""
     proofs: Mapping[str, str] = {}
     """What is to be said about how work on a task ended."""
 
@@ -263,6 +268,8 @@ class _Pair:
                 self._after = replace(self._after, ours=self._seen.ours)
             elif self._ours_changed:
                 self._after = replace(self._after, ours=IssueState.OPEN)
+            return
+        if self._tracker.wants_proof and task.id in self._known.unproven:
             return
         mark = _status_mark(task, self._where)
         said = "" if task.blocker in _echoes(self._where) else self._known.proofs.get(task.id, "")

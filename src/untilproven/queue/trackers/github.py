@@ -63,6 +63,7 @@ class GitHub:
 
     holds = frozenset({IssueState.OPEN, IssueState.DONE, IssueState.DROPPED})
     can: frozenset[Kind] = frozenset({"create", "update", "transition", "comment"})
+    wants_proof = False
 
     def __init__(self, repository: str, line: Line, label: str, *, tries: int = _TRIES) -> None:
         self.name = self.source = f"github:{repository}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from untilproven.errors import RalphError
 from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import CLOSED
+from untilproven.queue.proven import is_proven
 from untilproven.queue.trackers import intake
 from untilproven.queue.trackers.contract import Off, Tracker
 from untilproven.queue.trackers.deciding import FINAL, Join, Known, Make, Plan, Way, decide, is_told, linked
@@ -84,6 +85,7 @@ class Sync:
             seen=self._ops.seen,
             done=self._ops.done,
             running=running(self._project, asked.values()),
+            unproven={name for name, task in asked.items() if not is_proven(self._project, task)},
             proofs=proofs_of(self._project, asked.values()),
         )
         self._plans, self._new = decide(self._tracker, known, self._way)
