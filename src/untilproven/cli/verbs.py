@@ -20,6 +20,7 @@ THE_REST: dict[str, str] = {
     "gate": "decide on work that is held back",
     "guard": "look for tampering between two commits",
     "init": "write a ralph.toml to start from",
+    "install": "bring /ralph into the sessions of an agent",
     "completion": "print a completion script for your shell",
     "learn": "what finished tasks have taught",
     "log": "what happened in a loop",
