@@ -76,6 +76,11 @@ def _act(argv: list[str]) -> int:
         from untilproven.cli import here, overview  # noqa: PLC0415
 
         return overview.show(here.project().state, welcome=not argv)
+    if argv[0] == "hook" and argv[1:] and argv[1] not in {"--help", "-h"}:
+        # An agent waits for the answer, so the parser stays away here too.
+        from untilproven.cli import hooking  # noqa: PLC0415
+
+        return hooking.run(argv[1:])
     from untilproven.cli.dispatch import dispatch  # noqa: PLC0415
 
     return dispatch(argv)

@@ -19,6 +19,7 @@ THE_REST: dict[str, str] = {
     "doctor": "what this machine can do, and what to change",
     "gate": "decide on work that is held back",
     "guard": "look for tampering between two commits",
+    "hook": "what the plugins in an agent's session call",
     "init": "write a ralph.toml to start from",
     "install": "bring /ralph into the sessions of an agent",
     "completion": "print a completion script for your shell",

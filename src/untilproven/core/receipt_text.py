@@ -13,7 +13,12 @@ from untilproven.model.status import Status
 
 _LONGEST = 160
 _NAMED = 5
-_PROTECTION = {"none": "none (unprotected)", "shadow": "shadow (best effort)"}
+_PROTECTION = {
+    "none": "none (unprotected)",
+    "shadow": "shadow (best effort)",
+    "session": "none: the agent ran as you, in your session, not confined; its work was checked in a room",
+    "session-bare": "none: the agent ran as you, in your session, not confined, and so did the checks",
+}
 _DECIDED = {
     Proof.RED_TO_GREEN: "the checks",
     Proof.NEW_TESTS: "the checks",

@@ -48,7 +48,7 @@ class Plan(Record, frozen=True, kw_only=True):
     mode: Literal["default", "logged", "seeded", "strict"] = "default"
     """Whether the loop is recorded, or is the replay of a record."""
     sandbox: str = "none"
-    """The room that was found to be possible: overlay, shadow or none."""
+    """The room that was found to be possible: overlay, shadow or none; of a session, see there."""
     network: Literal["shared", "none"] = "shared"
     check_network: Literal["shared", "none"] | UnsetType = UNSET
     """Where it is not set, the checks have the agent's."""
@@ -57,6 +57,10 @@ class Plan(Record, frozen=True, kw_only=True):
     """The names of variables that come into the room although they look like secrets."""
     not_passed: tuple[str, ...] = ()
     """The names of those that did not, when the loop was started."""
+    session: str | UnsetType = UNSET
+    """The interactive session that the agent works in, as the user, on the user's files. Nobody starts the agent: it is
+    told to go on when it wants to stop. `sandbox` then says where the checks run: `session` in a room, `session-bare`
+    on the user's files."""
     task_id: str | UnsetType = UNSET
     """The task of the queue that the loop works on. Nobody waits for such a loop: what would wait for a human ends it,
     and nothing of it comes to the user's tree before it is proven."""

@@ -61,7 +61,7 @@ def plan_of(
         billed=billed or UNSET,
         model=settings.model or UNSET,
         task_hash=hash_of(task),
-        checks=_checks(settings, project, checks),
+        checks=checks_of(settings, project, checks),
         promise=settings.promise or PROMISE,
         trust_promise=settings.trust_promise,
         require_proof=settings.require_proof,
@@ -252,7 +252,8 @@ def _agent(settings: Settings, project: Project) -> tuple[str, str, str]:
     return settings.agent, "", "; ".join(dict.fromkeys(one.billed for one in known if one.billed))
 
 
-def _checks(settings: Settings, project: Project, given: Sequence[PlannedCheck]) -> tuple[PlannedCheck, ...]:
+def checks_of(settings: Settings, project: Project, given: Sequence[PlannedCheck] = ()) -> tuple[PlannedCheck, ...]:
+    """What will be run: what was asked for or else found, and the project's own tests beside it."""
     asked_for = [criterion.read(line).command or line.strip() for line in settings.until]
     checks_for(asked_for)  # a line that cannot be a check is refused here
     for line in asked_for:

@@ -15,7 +15,7 @@ from untilproven.model import events
 from untilproven.model.fields import PauseReason
 from untilproven.model.iteration import Usage
 from untilproven.model.plan import Allowance, Plan
-from untilproven.model.state import LoopConfiguration, LoopState
+from untilproven.model.state import LoopConfiguration, LoopState, ProcessIdentity
 from untilproven.model.status import HAS_PROCESS, Status
 from untilproven.store import clock, process, reader
 from untilproven.store.layout import Project, StateDirectory
@@ -35,11 +35,13 @@ def create_state(
     allowance: Allowance | UnsetType = UNSET,
     loop_id: str | None = None,
     task_file: bytes | None = None,
+    runner: ProcessIdentity | None = None,
     time: clock.Clock = clock.now,
 ) -> LoopWriter:
     """Source 000 create_state: cap check, id, directory, state file and registration under one lock.
 
-    `task_file` is the whole task, where `task` is only its beginning.
+    `task_file` is the whole task, where `task` is only its beginning. `runner` is who drives the loop, if that is not
+    this process.
     """
     directory = project.state
     directory.make()
@@ -55,7 +57,7 @@ def create_state(
                 allowance=allowance,
                 owner=owner(),
                 working_directory=text(str(project.root)),
-                process=process.this_process(),
+                process=runner or process.this_process(),
                 at=time(),
             )
             writer = _made(directory, state, task_file, undo, time)
@@ -124,6 +126,14 @@ def _refuse_second_continuation(directory: StateDirectory, old: LoopWriter) -> N
         if seen.state.resumed_from == old.state.loop_id and not seen.foreign:
             old.record(events.LoopContinued(resumed_as=seen.state.loop_id))
             return
+
+
+def hand_over(writer: LoopWriter, runner: ProcessIdentity) -> None:
+    """Another process drives the loop from now on; what is under way goes on."""
+    loop_id, unfinished = writer.state.loop_id, writer.state.iteration_in_progress
+    vouch = Voucher(writer.directory.home).code(loop_id, writer.state.started_with or "", runner)
+    again = [events.IterationStarted(iteration=unfinished)] if unfinished else []
+    writer.record(events.LoopAdopted(process=runner, vouch=vouch), *again)
 
 
 def adopt_loop(

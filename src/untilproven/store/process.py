@@ -14,10 +14,17 @@ _PROC = Path("/proc")
 
 
 def this_process() -> ProcessIdentity:
-    pid = os.getpid()
+    me = identity_of(os.getpid())
+    if me is None:
+        raise RuntimeError("a running process has no start time")
+    return me
+
+
+def identity_of(pid: int) -> ProcessIdentity | None:
+    """None if there is no such process."""
     start = _start(pid)
     if start is None:
-        raise RuntimeError("a running process has no start time")
+        return None
     return ProcessIdentity(pid=pid, start=start, boot_id=_boot_id(), pid_namespace=_pid_namespace())
 
 

@@ -57,6 +57,10 @@ def workspace_of(plan: Plan, project: Project, loop_id: str) -> Workspace:
         from untilproven.workspace.shadow.workspace import ShadowWorkspace  # noqa: PLC0415  the same
 
         return ShadowWorkspace(project, loop_id, own, openings_of(plan))
+    if plan.session and plan.checks:
+        from untilproven.workspace.standing.workspace import StandingWorkspace  # noqa: PLC0415  the same
+
+        return StandingWorkspace(project, loop_id, own, openings_of(plan), walled=plan.sandbox == "session")
     from untilproven.workspace.plain import PlainWorkspace  # noqa: PLC0415  the same
 
     return PlainWorkspace(project.root, own)

@@ -16,6 +16,8 @@ _YOURS = "with your own settings, hooks and servers"
 _ROOMS = {
     "overlay": ("overlay: your files change only when an iteration is kept", 0),
     "none": ("none: the agent runs as you, on your files", RED),
+    "session": ("none: the agent works in your session, as you; checks run in a room", YELLOW),
+    "session-bare": ("none: the agent works in your session, as you, and checks run on your files", RED),
     "shadow": ("shadow, best effort: the agent works on your files, and what fails is taken back", YELLOW),
 }
 

@@ -1,0 +1,122 @@
+"""`ralph hook` without the parser: an agent waits for it. It exits with 0 and in time, whatever happens."""
+
+import contextlib
+import os
+import signal
+import sys
+from typing import Any
+
+import msgspec
+
+from untilproven.core.text import printable
+from untilproven.errors import RalphError, UsageError
+from untilproven.session import constants
+
+_LARGEST = 256 * 1024 * 1024
+_AGENT, _SESSION = "--agent", "--session"
+EVENTS = ("stop", "prompt", "start", "cancel", "status", "idle", "error", "deleted")
+_LAST = int(constants.DEADLINE_SECONDS + 60)
+
+
+def run(words: list[str]) -> int:
+    """Carry out one event. What goes wrong is told, and never keeps the agent from stopping."""
+    with contextlib.suppress(ValueError, OSError):  # only a main thread has alarms
+        signal.signal(signal.SIGALRM, _give_up)
+        signal.alarm(_LAST)
+    event, agent = words[0] if words else "", "claude"
+    try:
+        agent, session, rest = _read(words[1:])
+        return _act(event, agent, session, rest)
+    except RalphError as error:
+        return _tell(event, "; ".join(part for part in (error.message, error.hint) if part))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001  a mistake of ours must not hold the user up
+        return _tell(event, f"internal error, so the agent is let go: {type(error).__name__}: {error}")
+
+
+def _act(event: str, agent: str, session: str, rest: list[str] | None) -> int:
+    if event not in EVENTS:
+        raise UsageError(f"there is no event {event!r}", hint="one of " + ", ".join(EVENTS))
+    if event in {"start", "cancel", "status"}:
+        return _command(event, agent, session, rest)
+    from untilproven.session import serving, wire  # noqa: PLC0415  as little as the event needs
+
+    heard = wire.read_event(agent, sys.stdin.buffer.read(_LARGEST))
+    match event:
+        case "stop":
+            serving.stop(agent, heard, _say)
+        case "idle":
+            serving.idle(heard, _say)
+        case "error":
+            serving.error(heard, _say)
+        case "deleted":
+            serving.deleted(heard, _say)
+        case "prompt":
+            serving.user_said(heard)
+            if heard.prompt.lstrip().startswith(("/ralph", "/cancel-ralph")):
+                from untilproven.session import commands  # noqa: PLC0415  seldom typed
+
+                if said := commands.typed(agent, heard):
+                    _say(said)
+    return 0
+
+
+def _command(event: str, agent: str, session: str, rest: list[str] | None) -> int:
+    from untilproven.session import commands  # noqa: PLC0415  events do without
+    from untilproven.session.arguments import parse_ralph_args, parse_words  # noqa: PLC0415
+
+    if event == "start":
+        if rest is None:
+            rest = [sys.stdin.read(1024 * 1024)]
+        begun = commands.begin(agent, session, parse_ralph_args(rest[0]) if len(rest) == 1 else parse_words(rest))
+        sys.stderr.write(f"{printable(commands.told(begun))}\n")
+        sys.stdout.write(f"{begun.prompt}\n")
+    else:
+        said = commands.stop(session) if event == "cancel" else commands.status(session)
+        sys.stdout.write(f"{printable(said)}\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _read(words: list[str]) -> tuple[str, str, list[str] | None]:
+    """The agent, the session, and what stands behind `--`; None if nothing does."""
+    found = {_AGENT: "claude", _SESSION: ""}
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            return found[_AGENT], found[_SESSION], waiting
+        name, equals, value = word.partition("=")
+        if name not in found or not (equals or waiting):
+            raise UsageError(
+                f"`ralph hook` does not know {word!r}", hint="ralph hook EVENT --agent NAME [--session ID]"
+            )
+        found[name] = value if equals else waiting.pop(0)
+    return found[_AGENT], found[_SESSION], None
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _tell(event: str, why: str) -> int:
+    """Where the agent shows it to its user, and on stderr."""
+    text = printable(f"ralph: {why}")
+    sys.stderr.write(f"{text}\n")
+    with contextlib.suppress(OSError):
+        if event in {"stop", "prompt"}:
+            _say({"systemMessage": text})
+        elif event in {"idle", "error", "deleted"}:
+            _say({"action": "none", "note": text})
+        else:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+    return 0
+
+
+def _give_up(_signal: int, _frame: object) -> None:
+    """Nothing holds the agent longer than it waits for us."""
+    os._exit(0)

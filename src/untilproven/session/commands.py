@@ -1,0 +1,75 @@
+"""What a user types in a session: /ralph, /cancel-ralph, /ralph-status."""
+
+from typing import Any
+
+from untilproven.core.text import cut
+from untilproven.errors import RalphError, UsageError
+from untilproven.session import storage, toasts, wire
+from untilproven.session.above import agent_above
+from untilproven.session.arguments import RalphArgs, parse_ralph_args
+from untilproven.session.serving import place_for
+from untilproven.session.starting import Started, start
+from untilproven.session.wire import Event
+from untilproven.store import reader
+
+_SHOWN = 200
+
+
+def begin(agent: str, session_id: str, args: RalphArgs, cwd: str = "") -> Started:
+    """`/ralph "task" ...`"""
+    if not session_id.strip():
+        raise UsageError("a session without an id cannot have a loop: nobody could tell it from the others")
+    project, place = place_for(session_id, cwd)
+    return start(project, place, args.prompt, args.options, agent=agent, runner=agent_above())
+
+
+def told(started: Started) -> str:
+    """For the user: which loop it is, and what will decide."""
+    state = started.state
+    judged = f"checked with {', '.join(started.checks)}" if started.checks else "taken at the agent's word"
+    first = f"Ralph Loop Started: {started.loop_id}, max {state.max_iterations} iterations, {judged}"
+    return "; ".join((first, *started.notes))
+
+
+def stop(session_id: str) -> str:
+    """`/cancel-ralph`"""
+    from untilproven.session.ending import cancel  # noqa: PLC0415  a start does without
+
+    state = cancel(*place_for(session_id))
+    toast = toasts.cancelled(state.iteration) if state else toasts.no_active_loop()
+    return f"{toast.title}: {toast.message}"
+
+
+def status(session_id: str) -> str:
+    """`/ralph-status`"""
+    project, place = place_for(session_id)
+    state = storage.load(place)
+    if state is None or not state.active:
+        toast = toasts.no_active_loop()
+        return f"{toast.title}: {toast.message}"
+    lines = [f"Ralph Loop: iteration {state.iteration}/{state.max_iterations}, promise {state.completion_promise}"]
+    link = storage.load_link(place)
+    if link.loop_id:
+        seen = reader.view(project.state, link.loop_id).state
+        why = f" ({seen.reason})" if seen.reason else ""
+        lines.append(f"loop: {seen.loop_id}, {seen.status}{why}; `ralph show {seen.loop_id}` tells more")
+        if seen.completion_criteria:
+            lines.append(f"checked with: {seen.completion_criteria}")
+    return "\n".join((*lines, f"task: {cut(state.prompt, _SHOWN)}"))
+
+
+def typed(agent: str, event: Event) -> dict[str, Any]:
+    """A prompt that may be for us, from an agent that has no commands of its own; empty if it is not."""
+    word, _, rest = event.prompt.strip().partition(" ")
+    try:
+        match word.partition("\n")[0]:
+            case "/ralph" | "/ralph-loop":
+                begun = begin(agent, event.session_id, parse_ralph_args(rest), event.cwd)
+                return wire.context_answer(agent, begun.prompt, told(begun))
+            case "/cancel-ralph":
+                return wire.refusal(agent, stop(event.session_id))
+            case "/ralph-status":
+                return wire.refusal(agent, status(event.session_id))
+    except RalphError as error:
+        return wire.refusal(agent, "; ".join(part for part in (f"ralph: {error.message}", error.hint) if part))
+    return {}

@@ -1,0 +1,42 @@
+"""Ending a session's loop from outside of its turn: cancelled, replaced, its session gone, its record lost."""
+
+import contextlib
+
+from untilproven.errors import IllegalTransition, RalphError
+from untilproven.model.session import SessionLoopState
+from untilproven.model.status import TERMINAL
+from untilproven.runtime.control import client
+from untilproven.runtime.control.requests import new_request
+from untilproven.runtime.restoring import forget_rooms
+from untilproven.session import storage
+from untilproven.session.place import SessionPlace
+from untilproven.store import reader
+from untilproven.store.layout import Project
+
+_WAIT = 0.3
+
+
+def end_quietly(project: Project, loop_id: str) -> None:
+    """Free its slot, if it still has one; what is in the way of that is for the stale check to see to."""
+    with contextlib.suppress(RalphError):
+        view = reader.view(project.state, loop_id)
+        if view.foreign or view.state.status in TERMINAL:
+            return
+        with contextlib.suppress(IllegalTransition):
+            client.ask(project.state, loop_id, new_request("abort"), wait=_WAIT)
+        forget_rooms(project, view)
+
+
+def cancel(project: Project, place: SessionPlace) -> SessionLoopState | None:
+    """End the session's loop; what it was, or None if there was none. It holds until a new start: a handler that is
+    just at work finds the record gone, and delivers nothing."""
+    try:
+        state = storage.load(place)
+    except RalphError:
+        state = None
+    had_record = place.state.exists()
+    place.clear()
+    link = storage.load_link(place)
+    if link.loop_id and had_record:
+        end_quietly(project, link.loop_id)
+    return state if state and state.active else None

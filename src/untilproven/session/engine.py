@@ -1,0 +1,299 @@
+"""What happens when a session goes idle: one decision for each time, from the session's record and the loop's journal.
+
+Whoever calls holds the session's lock. The counter moves when the prompt has been delivered, and not before.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from untilproven.core.text import cut
+from untilproven.errors import Busy, Damaged, Foreign, NoSuchLoop
+from untilproven.model import events
+from untilproven.model.iteration import Continue, Fate
+from untilproven.model.session import SessionLoopState
+from untilproven.model.state import LoopState, ProcessIdentity
+from untilproven.model.status import TERMINAL, Status
+from untilproven.session import constants, storage, toasts
+from untilproven.session.detector import build_continuation_prompt, detect_completion_promise
+from untilproven.session.place import SessionPlace
+from untilproven.session.records import Toast
+from untilproven.store import clock, files
+from untilproven.store.layout import Project
+from untilproven.store.lifecycle import hand_over
+from untilproven.store.lock import FileLock
+from untilproven.store.writer import LoopWriter, open_loop
+
+try:
+    # hashlib would load all of OpenSSL, which a hook has no time for.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+_SAID_BYTES = 500
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """One idle event."""
+
+    words: Callable[[SessionLoopState], str]
+    """What the assistant said last since the loop began."""
+    at: float
+    """When it was raised, in seconds."""
+    quiet: float = 0.0
+    """An event is one with those that were raised up to so many seconds before it was dealt with."""
+    accumulates: bool = False
+    """Whether the words of earlier turns come again with those of this one."""
+    background: bool = False
+    """Something of the session's still runs, and will wake it up."""
+    runner: ProcessIdentity | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """none: nothing of ours. prompt: go on, with these words. stop: the loop has ended or waits, for the reason in
+    `note`. wait: ask again in so many seconds."""
+
+    kind: Literal["none", "prompt", "stop", "wait"] = "none"
+    prompt: str = ""
+    note: str = ""
+    toast: Toast | None = None
+    expected: SessionLoopState | None = None
+    seconds: float = 0.0
+
+
+NONE = Answer()
+
+
+class SessionLoop:
+    """The loop of one session, for as long as one event is dealt with."""
+
+    def __init__(self, project: Project, place: SessionPlace) -> None:
+        self.project = project
+        self.place = place
+        self._writer: LoopWriter | None = None
+        self._lock: FileLock | None = None
+
+    def lock(self, seconds: float = constants.LOCK_SECONDS) -> None:
+        """From here on no other handler of this session is at work."""
+        if self._lock is None:
+            lock = self.place.lock(seconds)
+            lock.acquire()
+            self._lock = lock
+
+    def unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def turn(self, heard: Heard) -> Answer:
+        """What the session is told now that it is idle."""
+        try:
+            state = storage.load(self.place)
+        except Damaged as error:
+            return self._ended(f"its record cannot be read, so it is over: {error.message}")
+        if state is None or not state.active:
+            return NONE
+        link = storage.load_link(self.place)
+        if heard.at < link.handled_at + heard.quiet or heard.background:
+            return NONE
+        left = link.error_at + constants.RECOVERY_SECONDS - time.time()
+        if 0 < left <= constants.RECOVERY_SECONDS:
+            return Answer(kind="wait", seconds=left)
+        words = heard.words(state)
+        if not words and 0 <= time.time() - link.user_at < constants.USER_SECONDS:
+            return NONE
+        return self._answered(state, link, heard, words)
+
+    def _answered(self, state: SessionLoopState, link: storage.Link, heard: Heard, words: str) -> Answer:
+        try:
+            writer = self._open(link, state)
+        except Busy:
+            return NONE  # somebody is at it, and sees the same
+        except (Damaged, Foreign, NoSuchLoop) as error:
+            return self._ended(f"its loop cannot be gone on with: {error.message}")
+        loop = writer.state
+        if loop.status is Status.PAUSED:
+            return NONE
+        if loop.status in TERMINAL:
+            return self._ended(f"its loop is {loop.status}: {loop.reason or 'ended from elsewhere'}")
+        if heard.runner and heard.runner != loop.process:
+            hand_over(writer, heard.runner)
+        if heard.accumulates and link.said == digest(words[: link.said_length]):
+            words = words[link.said_length :]
+            said, length = digest(heard.words(state)), link.said_length + len(words)
+        else:
+            said, length = digest(words), len(words)
+        if not writer.state.iteration_in_progress and said == link.said and (told := self._told_before(state)):
+            return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
+        claimed = detect_completion_promise(words, state.completion_promise, prompt=self._prompt(state.iteration))
+        storage.save_link(self.place, replace(link, said=said, said_length=length))
+        if claimed or state.iteration >= state.max_iterations:
+            return self._proven(state, claimed=claimed)
+        return self._continued(state)
+
+    def _continued(self, state: SessionLoopState) -> Answer:
+        following = replace(state, iteration=state.iteration + 1)
+        told = build_continuation_prompt(constants.CONTINUATION_PROMPT_TEMPLATE, following) + _judged_by(
+            self.writer.state
+        )
+        return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
+
+    def _proven(self, state: SessionLoopState, *, claimed: bool) -> Answer:
+        """The promise starts the checks, the checks decide."""
+        from untilproven.session import proving  # noqa: PLC0415  most turns end without a claim
+
+        settled = proving.settle(self.project, self.writer, state, claimed=claimed)
+        match settled.kind:
+            case "continue":
+                toast = toasts.refused(state.iteration + 1, state.max_iterations, settled.words)
+                note = f"ralph: the agent said that it is done, and it is not: {settled.words}"
+                return Answer(kind="prompt", prompt=settled.prompt, note=note, expected=state, toast=toast)
+            case "late":
+                self.clear()
+                return Answer(kind="stop", note=f"ralph: {settled.words}", toast=toasts.stopped(settled.words))
+            case "paused":
+                waits = f"ralph: {self.writer.state.loop_id} waits: {settled.words}"
+                return Answer(kind="stop", note=waits, toast=toasts.stopped(settled.words))
+        self.clear()
+        toast = (
+            toasts.complete(state.iteration)
+            if settled.kind == "done"
+            else toasts.limit(state.max_iterations)
+            if settled.kind == "limit"
+            else toasts.stopped(settled.words)
+        )
+        return Answer(kind="stop", note=f"ralph: {settled.words}", toast=toast)
+
+    def delivered(self, answer: Answer) -> bool:
+        """The prompt is with the agent: from here on the next iteration is under way. False if the loop has moved on,
+        or was cancelled, meanwhile."""
+        if answer.kind != "prompt" or answer.expected is None:
+            return False
+        at = clock.now()
+        link = storage.load_link(self.place)
+        moved = storage.advanced(self.place, answer.expected, at)
+        if moved is None:
+            return False
+        storage.save_link(self.place, replace(link, handled_at=time.time()))
+        writer = self._open(link, answer.expected)
+        unfinished = writer.state.iteration_in_progress
+        before: list[events.Event] = []
+        if unfinished:
+            began = answer.expected.last_iteration_at or answer.expected.started_at
+            before = _passed(unfinished, max((at - began).total_seconds(), 0.0))
+        number = moved.iteration
+        self._keep_prompt(number, answer.prompt)
+        writer.record(*before, events.IterationStarted(iteration=number))
+        writer.update_heartbeat()
+        return True
+
+    def handled(self) -> None:
+        """An event was dealt with, and nothing was delivered."""
+        if self.place.state.exists():
+            link = storage.load_link(self.place)
+            storage.save_link(self.place, replace(link, handled_at=time.time()))
+
+    def note(self, *, user: bool = False, error: bool = False) -> None:
+        """The user said something, or the session had trouble that is not the user's doing."""
+        if self.place.state.exists():
+            link, now = storage.load_link(self.place), time.time()
+            link = replace(link, user_at=now if user else link.user_at, error_at=now if error else link.error_at)
+            storage.save_link(self.place, link)
+
+    def clear(self) -> None:
+        """The session has no loop any more."""
+        self.place.clear()
+
+    @property
+    def writer(self) -> LoopWriter:
+        return self._open(storage.load_link(self.place), None)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _open(self, link: storage.Link, state: SessionLoopState | None) -> LoopWriter:
+        if self._writer is None:
+            if not link.loop_id:
+                raise NoSuchLoop("nothing says which loop it is")
+            writer = open_loop(self.project.state, link.loop_id)
+            plan = writer.state.plan
+            if not plan or plan.session != self.place.session_id:
+                writer.close()
+                raise Damaged(f"{link.loop_id} is not the loop of this session")
+            self._writer = writer
+        if state is not None and state.prompt and self._writer.state.plan:
+            self._refuse_other(state)
+        return self._writer
+
+    def _refuse_other(self, state: SessionLoopState) -> None:
+        """What the record in the tree says counts only as far as the journal says the same."""
+        assert self._writer is not None  # noqa: S101  it was opened
+        plan, allowance = self._writer.state.plan, self._writer.state.allowance
+        if not plan or plan.promise != state.completion_promise or not allowance:
+            raise Damaged("the session's record does not agree with the journal of its loop")
+        if state.max_iterations != allowance.iterations or state.iteration < self._writer.state.iteration:
+            raise Damaged("the session's record does not agree with the journal of its loop")
+
+    def _ended(self, why: str) -> Answer:
+        """Nothing holds the agent any more, and no dead loop holds a slot."""
+        self.close()
+        self.clear()
+        link = storage.load_link(self.place)
+        if link.loop_id:
+            from untilproven.session.ending import end_quietly  # noqa: PLC0415  seldom needed
+
+            end_quietly(self.project, link.loop_id)
+        return Answer(kind="stop", note=f"ralph: {why}", toast=toasts.stopped(why))
+
+    def _told_before(self, state: SessionLoopState) -> str:
+        """A prompt that was made and that nobody got."""
+        return self._prompt(state.iteration + 1)
+
+    def _prompt(self, number: int) -> str:
+        try:
+            return self.writer.loop.prompt(number).read_text("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def _keep_prompt(self, number: int, prompt: str) -> None:
+        files.replace(self.writer.loop.prompt(number), prompt.encode("utf-8", "replace"), durable=False)
+
+
+def digest(words: str) -> str:
+    """Names what was said, so that the same event is known again."""
+    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _passed(number: int, seconds: float) -> list[events.Event]:
+    """An iteration after which nothing was claimed; what it changed is seen when something is."""
+    result = Continue(reason="it stopped without saying that it is done")
+    return [
+        events.IterationObserved(iteration=number, delta=(), result=result, duration_seconds=round(seconds, 3)),
+        events.IterationFinished(
+            iteration=number,
+            result=result,
+            fate=Fate.KEPT,
+            counted=True,
+            progressed=False,
+            duration_seconds=round(seconds, 3),
+        ),
+    ]
+
+
+def _judged_by(state: LoopState) -> str:
+    checks = [check.line for check in state.plan.checks if check.role == "until"] if state.plan else []
+    if not checks:
+        return ""
+    listed = "\n".join(f"- `{cut(line, _SAID_BYTES)}`" for line in checks)
+    return (
+        f"\n\nThe promise is checked: it counts only if these pass, with the tests as they were at the start:\n{listed}"
+    )
+
+
+def _next_toast(state: SessionLoopState) -> Toast:
+    return toasts.progress(state.iteration + 1, state.max_iterations)

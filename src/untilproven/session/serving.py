@@ -1,0 +1,158 @@
+"""What each event of an agent comes to. Whatever of ours is broken, the agent is let go, and told why."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from untilproven.errors import Busy
+from untilproven.session import constants, detector, storage, toasts, wire
+from untilproven.session.above import agent_above
+from untilproven.session.engine import NONE, Answer, Heard, SessionLoop
+from untilproven.session.place import SessionPlace, located
+from untilproven.session.wire import Event
+from untilproven.store.layout import Project, find_project
+
+Say = Callable[[dict[str, Any]], None]
+"""Hands over an answer; raises OSError if nobody takes it."""
+
+
+def stop(agent: str, event: Event, say: Say) -> None:
+    """The agent wants to stop. The answer is given, and then counted."""
+    found = _found(event)
+    if found is None:
+        return
+    heard = Heard(
+        words=event.words,
+        at=_asked_at(),
+        accumulates=agent == "gemini",
+        background=event.background,
+        runner=agent_above(),
+    )
+    loop = SessionLoop(*found)
+    try:
+        answer = _turn(loop, heard)
+        said = wire.stop_answer(agent, answer)
+        if said:
+            say(said)
+        _count(loop, answer)
+    finally:
+        loop.close()
+        loop.unlock()
+
+
+def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATION_DELAY / 1000) -> None:
+    """The same for a plugin that delivers prompts itself, a moment later: by then the loop may be another, or gone."""
+    found = _found(event)
+    if found is None:
+        say(wire.idle_answer(NONE))
+        return
+    since = storage.load_link(found[1]).messages_at_start
+    said = detector.spoken(event.messages, since)
+    heard = Heard(
+        words=lambda _: "\n\n".join(reversed(said)),
+        at=_asked_at(),
+        quiet=constants.DUPLICATE_SECONDS,
+        background=event.background,
+        runner=agent_above(),
+    )
+    loop = SessionLoop(*found)
+    try:
+        answer = _turn(loop, heard)
+        if answer.kind == "prompt":
+            loop.close()
+            loop.unlock()
+            time.sleep(delay)
+            answer = _still(loop, answer)
+        say(wire.idle_answer(answer))
+        _count(loop, answer)
+    finally:
+        loop.close()
+        loop.unlock()
+
+
+def _turn(loop: SessionLoop, heard: Heard) -> Answer:
+    """One handler at a time; while another is at it, this event is the same as that one's."""
+    try:
+        loop.lock()
+    except Busy:
+        return NONE
+    answer = loop.turn(heard)
+    if answer.kind == "wait":  # deferred, not lost
+        loop.close()
+        loop.unlock()
+        time.sleep(answer.seconds)
+        return _turn(loop, replace(heard, at=time.time()))
+    return answer
+
+
+def _still(loop: SessionLoop, answer: Answer) -> Answer:
+    loop.lock()
+    now = storage.load(loop.place)
+    return answer if now and answer.expected and storage.is_same(now, answer.expected) else NONE
+
+
+def _count(loop: SessionLoop, answer: Answer) -> None:
+    if answer.kind == "prompt":
+        loop.delivered(answer)
+    elif answer.kind == "stop":
+        loop.handled()
+
+
+def error(event: Event, say: Say) -> None:
+    """An abort by the user ends the loop; after any other error, idle events wait a little."""
+    found = _found(event)
+    if found is None:
+        say(wire.idle_answer(NONE))
+        return
+    if event.error in constants.ABORTED:
+        from untilproven.session.ending import cancel  # noqa: PLC0415  seldom needed
+
+        state = cancel(*found)
+        say(wire.idle_answer(Answer(toast=toasts.cancelled(state.iteration)) if state else NONE))
+        return
+    SessionLoop(*found).note(error=True)
+    say(wire.idle_answer(NONE))
+
+
+def deleted(event: Event, say: Say) -> None:
+    if found := _found(event):
+        from untilproven.session.ending import cancel  # noqa: PLC0415  seldom needed
+
+        cancel(*found)
+    say(wire.idle_answer(NONE))
+
+
+def user_said(event: Event) -> None:
+    """A message of the user's goes first."""
+    if found := _found(event):
+        SessionLoop(*found).note(user=True)
+
+
+def _found(event: Event) -> tuple[Project, SessionPlace] | None:
+    """The loop of the event's own session, and never of another."""
+    project = located(event.session_id)
+    if project is None:
+        return None
+    place = SessionPlace(project.state, event.session_id)
+    return (project, place) if place.state.exists() else None
+
+
+def place_for(session_id: str, cwd: str = "") -> tuple[Project, SessionPlace]:
+    """Where a session's loop is, or would be started."""
+    project = located(session_id) or find_project(Path(os.environ.get("CLAUDE_PROJECT_DIR") or cwd or Path.cwd()))
+    return project, SessionPlace(project.state, session_id)
+
+
+def _asked_at() -> float:
+    """When this process was started: that is when the agent asked."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        line = Path("/proc/self/stat").read_bytes()
+        ticks = int(line[line.rindex(b")") + 2 :].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return time.time() - max(age, 0.0)
+    return time.time()
