@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup test test-agents lint demo docs bench-store bench-loop bench-room bench-queue eval-guard race kill chaos clean
+.PHONY: help setup test test-agents lint demo docs bench-store bench-loop bench-room bench-queue bench-hook eval-guard race kill chaos clean
 
 help:
 	@echo "make demo         see it at work; no key, and the network only to install"
@@ -14,6 +14,7 @@ help:
 	@echo "make chaos        160 loops, most of them in a room, whose runner is killed, resumed until the end"
 	@echo "make bench-loop   an iteration beside a bare loop in bash, start-up, memory"
 	@echo "make bench-room   a room beside git stash, git worktree and cp; an iteration in it beside a bare loop"
+	@echo "make bench-hook   a Stop event of a session beside a script of bash, jq and perl"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
 	@echo "make bench-queue  picking and listing 10,000 tasks, taking in 1,000"
 	@echo "make eval-guard   the guard on honest commits and on seeded tampering; REPOSITORIES=\"dir dir\" says whose"
@@ -70,6 +71,9 @@ bench-room: user-install
 
 bench-queue: user-install
 	$(BIN)/python bench/tasks.py
+
+bench-hook: user-install
+	$(BIN)/python bench/hook.py
 
 eval-guard: $(READY)
 	$(BIN)/python eval/guard.py $(if $(REPOSITORIES),--repositories $(REPOSITORIES))

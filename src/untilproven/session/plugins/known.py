@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from untilproven.session.constants import HOOK_TIMEOUT_SECONDS
 from untilproven.session.plugins.pieces import Own, Piece, Settings
 from untilproven.session.plugins.settings import Hook
 
-STOP_SECONDS = 3600
-"""As long as an agent waits for the checks when it wants to stop, if the user does not say otherwise."""
-PROMPT_SECONDS = 60
+PROMPT_SECONDS = 130
+"""`/ralph` runs the checks once, before the work."""
 _GUARDED = "! command -v ralph >/dev/null || ralph"
 """In a project others work too, and some of them may not have ralph: their agents are not to stumble over it."""
 
@@ -27,7 +27,7 @@ class Target(NamedTuple):
     project: bool
     ralph: tuple[str, ...]
     """The words that start this program; by its name alone in a project."""
-    seconds: int = STOP_SECONDS
+    seconds: int = HOOK_TIMEOUT_SECONDS
 
     def command(self, event: str, agent: str, *more: str) -> str:
         """A line for the shell that every agent runs its hooks with."""
@@ -57,13 +57,14 @@ class Kind(NamedTuple):
         return (Settings(base / self.settings, self.hooks(target)), *own)
 
     def hooks(self, target: Target) -> tuple[Hook, ...]:
-        stop = target.command("stop", self.name, "--within", str(target.seconds))
+        stop = target.command("stop", self.name)
         found = [
             Hook(self.prompt, target.command("prompt", self.name), PROMPT_SECONDS * self.unit),
             Hook(self.stop, stop, target.seconds * self.unit),
         ]
         if self.end:
-            found.append(Hook(self.end, target.command("end", self.name), PROMPT_SECONDS * self.unit))
+            leave = target.command("deleted", self.name, ">/dev/null")  # the answer is for plugins
+            found.append(Hook(self.end, leave, PROMPT_SECONDS * self.unit))
         return tuple(found)
 
 

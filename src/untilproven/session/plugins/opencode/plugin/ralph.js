@@ -14,7 +14,7 @@ const NOT_IN_RUN =
 function ask(event, told) {
   return new Promise((answer) => {
     const [program, ...words] = RALPH
-    const child = spawn(program, [...words, "hook", event, "--agent", "opencode", "--within", String(SECONDS)], {
+    const child = spawn(program, [...words, "hook", event, "--agent", "opencode"], {
       cwd: told.directory,
       stdio: ["pipe", "pipe", "inherit"],
     })
@@ -42,40 +42,41 @@ export const RalphPlugin = async ({ client, directory }) => {
     if (body) await client.tui.showToast({ body }).catch(() => {})
   }
 
-  // The text in place of what the user typed, or null if it is none of ours.
+  // The text in place of what the user typed.
   const instead = async (sessionID, prompt) => {
     if (inRun) {
       console.error(`ralph: ${NOT_IN_RUN}`)
       return `Tell the user only this: ${NOT_IN_RUN}`
     }
     const said = await ask("prompt", { sessionID, directory, prompt })
-    await toast(said?.toast)
-    if (said?.action === "start") return said.prompt
-    if (said?.action === "stop") return `Tell the user only this, and do nothing else: ${said.message}`
-    return said ? null : "Tell the user only this: ralph could not be called, so nothing was done. `ralph doctor` helps."
+    if (said?.hookSpecificOutput) {
+      await toast({ title: "Ralph Loop", message: said.systemMessage, variant: "info" })
+      return said.hookSpecificOutput.additionalContext
+    }
+    const why = said?.reason ?? said?.systemMessage ?? "ralph could not be called, so nothing was done; `ralph doctor` helps."
+    return `Tell the user only this, and do nothing else: ${why}`
   }
 
   const replaced = async (parts, sessionID, prompt) => {
-    const text = await instead(sessionID, prompt)
     const part = parts.find((one) => one.type === "text")
-    if (text === null || !part) return
-    part.text = text
-    sent.add(text)
+    if (!part) return
+    part.text = await instead(sessionID, prompt)
+    return part.text
   }
 
-  const messages = async (sessionID) => {
+  // What was said since somebody last asked for something, the oldest first.
+  const lastTurn = async (sessionID) => {
     const found = await client.session.messages({ path: { id: sessionID }, query: { directory } })
-    return (found.data ?? []).slice(-40).map(({ info, parts }) => ({
-      id: info.id,
+    const all = found.data ?? []
+    const asked = all.findLastIndex(({ info }) => info.role === "user")
+    return all.slice(asked + 1).map(({ info, parts }) => ({
       role: info.role,
-      created: info.time?.created,
-      error: info.error?.name,
-      text: parts.filter((one) => one.type === "text" && !one.synthetic).map((one) => one.text).join("\n"),
+      content: parts.filter((one) => one.type === "text" && !one.synthetic).map((one) => one.text).join("\n"),
     }))
   }
 
   const idle = async (sessionID) => {
-    const said = await ask("idle", { sessionID, directory, messages: await messages(sessionID) })
+    const said = await ask("idle", { sessionID, directory, messages: await lastTurn(sessionID) })
     await toast(said?.toast)
     if (said?.action !== "prompt") return
     sent.add(said.prompt)
@@ -99,7 +100,7 @@ export const RalphPlugin = async ({ client, directory }) => {
     "command.execute.before": async (input, output) => {
       // The arguments come to us alone: in a command's text opencode would run what stands in !`...` there.
       if (!COMMANDS.includes(input.command)) return
-      await replaced(output.parts, input.sessionID, `/${input.command} ${input.arguments}`)
+      sent.add(await replaced(output.parts, input.sessionID, `/${input.command} ${input.arguments}`))
     },
     "chat.message": async (input, output) => {
       const text = output.parts.filter((one) => one.type === "text").map((one) => one.text).join("\n")

@@ -1,0 +1,166 @@
+"""What one Stop event costs beside a script of bash, jq and perl that does the same. `make bench-hook`.
+
+Both are told that an agent wants to stop, look whose session it is, find the last words of the assistant in the
+transcript, look for the promise in them, count the iteration, and answer with the next prompt. The script keeps one
+small file; `ralph hook stop` also writes its journal, holds a lock, and notices who changed what in between.
+Rounds are interleaved and the least of each is taken, because this kind of machine is noisy.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROUNDS = 9
+TARGET = 0.5
+SESSION = "11111111-2222-4333-8444-555555555555"
+RALPH = Path(__file__).parents[1] / ".venv-user" / "bin" / "ralph"  # what a user has: no development tools
+MIB = 1024 * 1024
+
+# As quick as we could make it: one jq for each file, and tac, so that a long transcript is read from its end.
+SCRIPT = r"""#!/bin/bash
+set -euo pipefail
+event=$(cat)
+state=.loop/state.json
+[ -f "$state" ] || exit 0
+IFS=$'\t' read -r session transcript < <(jq -r '[.session_id, .transcript_path] | @tsv' <<<"$event")
+IFS=$'\t' read -r owner iteration most promise < <(jq -r '[.session_id, .iteration, .max, .promise] | @tsv' "$state")
+[ "$session" = "$owner" ] || exit 0
+if [ "$iteration" -ge "$most" ]; then rm "$state"; exit 0; fi
+line=$(tac "$transcript" | grep -m 1 '"role":"assistant"' || true)
+words=$(jq -r '[.message.content[] | select(.type == "text") | .text] | join("\n")' <<<"$line")
+said=$(perl -0777 -ne 'if (/<promise>(.*?)<\/promise>/s) { $_ = $1; s/^\s+|\s+$//g; s/\s+/ /g; print }' <<<"$words")
+if [ "$said" = "$promise" ]; then rm "$state"; exit 0; fi
+next=$((iteration + 1))
+jq --argjson next "$next" '.iteration = $next' "$state" > "$state.tmp"
+mv "$state.tmp" "$state"
+jq -n --slurpfile state "$state" --argjson next "$next" '{decision: "block", reason: $state[0].prompt,
+  systemMessage: "Iteration \($next)/\($state[0].max)"}'
+"""
+
+MISSED: list[str] = []
+
+
+class Case(NamedTuple):
+    name: str
+    lines: int
+    """Of the transcript."""
+    bytes: int
+    """Of it, at least."""
+    message: int
+    """Of the last words."""
+
+
+CASES = (
+    Case("10 lines", 10, 0, 200),
+    Case("1,000 lines", 1_000, 0, 200),
+    Case("50 MB", 12_000, 50 * MIB, 200),
+    Case("last message of 5 MB", 10, 0, 5 * MIB),
+)
+
+
+def line(role: str, text: str) -> str:
+    """As Claude Code writes it."""
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return json.dumps({"type": role, "message": message, "sessionId": SESSION}, separators=(",", ":")) + "\n"
+
+
+class Stage:
+    """A project with a loop of each kind in it, and a transcript that grows by a turn for every event."""
+
+    def __init__(self, parent: Path, case: Case) -> None:
+        self.root = Path(tempfile.mkdtemp(dir=parent))
+        self.case = case
+        (self.root / "src").mkdir()
+        for number in range(20):
+            (self.root / "src" / f"module_{number}.py").write_text(f"VALUE = {number}\n" * 50)
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.root / "home"), "LANG": "C.UTF-8"}
+        (self.root / "home").mkdir()
+        (self.root / "project").mkdir()
+        (self.root / "src").rename(self.root / "project" / "src")
+        for words in (
+            ["init", "-q"],
+            ["add", "."],
+            ["-c", "user.name=U", "-c", "user.email=u@x", "commit", "-qm", "x"],
+        ):
+            subprocess.run(["git", *words], cwd=self.root / "project", check=True)
+        self.transcript = self.root / "transcript.jsonl"
+        self._turns = 0
+        with self.transcript.open("w") as file:
+            size = max(case.bytes // case.lines, 200)
+            for at in range(case.lines // 2):
+                file.write(line("user", f"{at} " + "u" * size))
+                file.write(line("assistant", f"{at} " + "a" * size))
+        self._start()
+
+    def _start(self) -> None:
+        loop = self.root / "project" / ".loop"
+        loop.mkdir()
+        state = {"session_id": SESSION, "iteration": 1, "max": 10_000, "promise": "DONE", "prompt": "Go on. " * 100}
+        (loop / "state.json").write_text(json.dumps(state))
+        script = self.root / "hook.sh"
+        script.write_text(SCRIPT)
+        script.chmod(0o755)
+        told = {"session_id": SESSION, "cwd": str(self.root / "project"), "hook_event_name": "UserPromptSubmit"}
+        told["prompt"] = f"/ralph '{'Go on. ' * 100}' --until false --max-iterations 10000"
+        self._call([str(RALPH), "hook", "prompt", "--agent", "claude"], told)
+
+    def _call(self, command: list[str], told: dict[str, object]) -> tuple[float, bytes]:
+        data = json.dumps(told).encode()
+        begun = time.perf_counter()
+        done = subprocess.run(
+            command, cwd=self.root / "project", env=self.env, input=data, capture_output=True, check=True
+        )
+        return (time.perf_counter() - begun) * 1000, done.stdout
+
+    def stop(self, command: list[str]) -> float:
+        """Milliseconds for one event, answered with another prompt."""
+        self._turns += 1
+        with self.transcript.open("a") as file:
+            file.write(line("user", f"turn {self._turns}"))
+            file.write(line("assistant", f"turn {self._turns} " + "w " * (self.case.message // 2)))
+        time.sleep(0.6)  # events that come closer together are taken for one
+        told: dict[str, object] = {
+            "session_id": SESSION,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.root / "project"),
+            "hook_event_name": "Stop",
+            "stop_hook_active": True,
+        }
+        took, said = self._call(command, told)
+        if json.loads(said or b"{}").get("decision") != "block":
+            sys.exit(f"{command[0]} did not send the agent on: {said.decode()[:500]}")
+        return took
+
+
+def bench(parent: Path, case: Case) -> None:
+    stage = Stage(parent, case)
+    script: Callable[[], float] = lambda: stage.stop([str(stage.root / "hook.sh")])  # noqa: E731
+    ours: Callable[[], float] = lambda: stage.stop([str(RALPH), "hook", "stop", "--agent", "claude"])  # noqa: E731
+    times = [(script(), ours()) for _ in range(ROUNDS)]
+    least, least_ours = (min(column) for column in zip(*times, strict=True))
+    ratio = least_ours / least
+    if ratio > TARGET:
+        MISSED.append(case.name)
+    print(f"  {case.name:<22}{least:8.1f}{least_ours:8.1f}   {ratio:.2f}x (target: at most {TARGET})")
+    shutil.rmtree(stage.root)
+
+
+if __name__ == "__main__":
+    if absent := [name for name in ("bash", "jq", "perl", "tac") if not shutil.which(name)]:
+        sys.exit(f"to compare with a script, {', '.join(absent)} must be installed")
+    print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
+    print(f"One Stop event, ms, least of {ROUNDS} rounds")
+    print(f"  {'transcript':<22}{'script':>8}{'ralph':>8}")
+    with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
+        for one in CASES:
+            bench(Path(scratch), one)
+    if MISSED:
+        sys.exit("missed: " + ", ".join(MISSED))
