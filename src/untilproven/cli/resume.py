@@ -1,13 +1,18 @@
 """`ralph resume LOOP`."""
 
 import click
+from msgspec import UnsetType
 
-from untilproven.cli import flags, here, running
+from untilproven.cli import flags, here, output, running
 from untilproven.cli.completion import complete_loop
 from untilproven.config import layers
+from untilproven.model.plan import Allowance
 from untilproven.model.settings import BY_KEY
+from untilproven.model.state import LoopConfiguration
 from untilproven.runtime import planning, starting
 from untilproven.store import reader
+from untilproven.store.layout import Project
+from untilproven.store.reader import LoopView
 from untilproven.store.writer import LoopWriter
 
 LIMITS = ("max_iterations", "timeout", "iteration_timeout", "idle_timeout", "max_cost", "max_tokens")
@@ -45,6 +50,10 @@ def command(loop: str, *, state: str | None, detach: bool, as_json: bool, verbos
         if done.conflicts:
             return 1
 
+    seen = reader.resolve(project.state, loop)
+    if seen.state.plan and seen.state.plan.session:
+        return _in_session(project, seen, planning.raised(seen.state, settings, given), as_json=as_json)
+
     def begin() -> LoopWriter:
         seen = reader.resolve(project.state, loop).state
         raised, configuration = planning.raised(seen, settings, given)
@@ -52,3 +61,16 @@ def command(loop: str, *, state: str | None, detach: bool, as_json: bool, verbos
 
     view = running.View(as_json=as_json, verbose=verbose, quiet=quiet, interactive=settings.interactive)
     return running.start(project, begin, view, detach=detach)
+
+
+def _in_session(
+    project: Project, seen: LoopView, raised: tuple[Allowance | UnsetType, LoopConfiguration | None], *, as_json: bool
+) -> int:
+    from untilproven.session.resuming import resume  # noqa: PLC0415  most loops run by themselves
+
+    state = resume(project, seen, allowance=raised[0], configuration=raised[1])
+    if as_json:
+        output.emit_json({"loop_id": state.loop_id, "status": state.status})
+    else:
+        output.line(f"{state.loop_id} is {state.status}: it goes on in its session, when the agent there stops next")
+    return 0

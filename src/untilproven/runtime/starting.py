@@ -194,6 +194,11 @@ def _plan(seen: LoopView) -> Plan:
             f"{state.loop_id} was not started by `ralph run`: it does not say which agent and checks to run",
             hint="start a new loop for the same task with `ralph run`",
         )
+    if state.plan.session:
+        raise IllegalTransition(
+            f"{state.loop_id} lives in a session of {state.plan.agent}, and goes on there",
+            hint="start it again in a session: /ralph",
+        )
     return state.plan
 
 

@@ -152,7 +152,6 @@ class SessionLoop:
                 note = f"ralph: the agent said that it is done, and it is not: {settled.words}"
                 return Answer(kind="prompt", prompt=settled.prompt, note=note, expected=state, toast=toast)
             case "late":
-                self.clear()
                 return Answer(kind="stop", note=f"ralph: {settled.words}", toast=toasts.stopped(settled.words))
             case "paused":
                 waits = f"ralph: {self.writer.state.loop_id} waits: {settled.words}"

@@ -3,11 +3,13 @@
 import msgspec
 from msgspec import UNSET
 
+from untilproven.checks.find import NoCheck
 from untilproven.config import layers
+from untilproven.config.settings import Settings
 from untilproven.core.text import cut
 from untilproven.errors import IllegalTransition, RalphError, UsageError
 from untilproven.model import events
-from untilproven.model.plan import Allowance, Plan
+from untilproven.model.plan import Allowance, Plan, PlannedCheck
 from untilproven.model.session import SessionLoopState
 from untilproven.model.state import LoopConfiguration, ProcessIdentity
 from untilproven.runtime.planning import checks_of, hash_of
@@ -108,7 +110,7 @@ def _make_way(project: Project, place: SessionPlace, *, replace: bool) -> None:
 def _plan(project: Project, wanted: SessionLoopState, options: StartLoopOptions, agent: str) -> Plan:
     given = {"until": tuple(options.until)} if options.until else {}
     settings = layers.load(project.root, {**given, **({"trust_promise": True} if options.trust_promise else {})})
-    checks = () if settings.trust_promise and not settings.until else checks_of(settings, project)
+    checks = () if settings.trust_promise and not settings.until else _checks(settings, project)
     return Plan(
         agent=agent,
         session=wanted.session_id,
@@ -123,6 +125,16 @@ def _plan(project: Project, wanted: SessionLoopState, options: StartLoopOptions,
         measure=False,
         check_timeout_seconds=settings.check_timeout.total_seconds() if settings.check_timeout else UNSET,
     )
+
+
+def _checks(settings: Settings, project: Project) -> tuple[PlannedCheck, ...]:
+    try:
+        return checks_of(settings, project)
+    except NoCheck as error:
+        raise UsageError(
+            error.message,
+            hint='give one: /ralph "task" --until "a command that proves it"; --trust-promise takes the agent\'s word',
+        ) from error
 
 
 def _room() -> str:

@@ -99,14 +99,20 @@ def is_same(one: SessionLoopState, other: SessionLoopState) -> bool:
     )
 
 
+def peek(path: Path) -> SessionLoopState:
+    """A record by its file, whosever it is."""
+    try:
+        return wire.decode(SessionLoopState, files.read(path, _LARGEST))
+    except wire.UNREADABLE as error:
+        raise Damaged(f"{path} is not a session's record: {error}") from error
+
+
 def load(place: SessionPlace) -> SessionLoopState | None:
     """`Damaged` if it cannot be read; one that is another session's is not read for this one."""
     try:
-        state = wire.decode(SessionLoopState, files.read(place.state, _LARGEST))
+        state = peek(place.state)
     except FileNotFoundError:
         return None
-    except wire.UNREADABLE as error:
-        raise Damaged(f"{place.state} is not a session's record: {error}") from error
     if state.session_id != place.session_id:
         raise Damaged(f"{place.state} is the record of another session")
     return state
@@ -126,3 +132,8 @@ def load_link(place: SessionPlace) -> Link:
 
 def save_link(place: SessionPlace, link: Link) -> None:
     files.replace(place.link, msgspec.json.encode(link) + b"\n", durable=False)
+
+
+def with_messages(link: Link, count: int) -> Link:
+    """Counted once: a loop that has moved on is not held to less."""
+    return replace(link, messages_at_start=count) if link.messages_at_start < 0 else link
