@@ -108,8 +108,8 @@ def test_what_a_transcript_has_from_before_the_start_does_not_count(tmp_path: Pa
         "message": {"role": "assistant", "content": "<promise>DONE</promise>"},
     }
     path = transcript(tmp_path / "t.jsonl", line)
-    assert detect_in_transcript(path, "DONE", since=datetime(2026, 2, 2, 9, tzinfo=UTC))
-    assert not detect_in_transcript(path, "DONE", since=datetime(2026, 2, 2, 11, tzinfo=UTC))
+    assert detect_in_transcript(path, "DONE", since="2026-02-02T09:00:00Z")
+    assert not detect_in_transcript(path, "DONE", since="2026-02-02T11:00:00Z")
 
 
 def test_a_transcript_that_is_not_there_or_is_no_file_says_nothing(tmp_path: Path) -> None:

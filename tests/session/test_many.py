@@ -127,6 +127,10 @@ def test_a_session_that_is_taken_up_again_is_the_new_agents(project: Project, ag
     end(agent)
     assert stop("s1", "here again", cwd=project.root)["decision"] == "block"
     state = reader.view(project.state, entry.loop_id).state
+    deadline = time.monotonic() + 20
+    while state.iteration_in_progress != 2 and time.monotonic() < deadline:  # nobody waits for the journal
+        time.sleep(0.05)
+        state = reader.view(project.state, entry.loop_id).state
     assert state.status is Status.RUNNING
     assert state.pid == os.getpid()
     assert state.iteration_in_progress == 2

@@ -8,21 +8,20 @@ from typing import Any
 
 import msgspec
 
-from untilproven.core.text import printable
 from untilproven.errors import RalphError, UsageError
-from untilproven.session import constants
 
 _LARGEST = 256 * 1024 * 1024
 _AGENT, _SESSION = "--agent", "--session"
 EVENTS = ("stop", "prompt", "start", "cancel", "status", "idle", "error", "deleted")
-_LAST = int(constants.DEADLINE_SECONDS + 60)
+_LAST_SECONDS = 3540
+"""Less than what agents are told to wait for us, more than what checks may take."""
 
 
 def run(words: list[str]) -> int:
     """Carry out one event. What goes wrong is told, and never keeps the agent from stopping."""
     with contextlib.suppress(ValueError, OSError):  # only a main thread has alarms
         signal.signal(signal.SIGALRM, _give_up)
-        signal.alarm(_LAST)
+        signal.alarm(_LAST_SECONDS)
     event, agent = words[0] if words else "", "claude"
     try:
         agent, session, rest = _read(words[1:])
@@ -41,30 +40,21 @@ def _act(event: str, agent: str, session: str, rest: list[str] | None) -> int:
         raise UsageError(f"there is no event {event!r}", hint="one of " + ", ".join(EVENTS))
     if event in {"start", "cancel", "status"}:
         return _command(event, agent, session, rest)
-    from untilproven.session import serving, wire  # noqa: PLC0415  as little as the event needs
+    said = sys.stdin.buffer.read(_LARGEST)
+    if event == "stop":
+        from untilproven.session import quick  # noqa: PLC0415  as little as the event needs
 
-    heard = wire.read_event(agent, sys.stdin.buffer.read(_LARGEST))
-    match event:
-        case "stop":
-            serving.stop(agent, heard, _say)
-        case "idle":
-            serving.idle(heard, _say)
-        case "error":
-            serving.error(heard, _say)
-        case "deleted":
-            serving.deleted(heard, _say)
-        case "prompt":
-            serving.user_said(heard)
-            if heard.prompt.lstrip().startswith(("/ralph", "/cancel-ralph")):
-                from untilproven.session import commands  # noqa: PLC0415  seldom typed
+        if quick.stop(agent, said, _say):
+            os._exit(0)  # all is said; taking the interpreter down would cost as much again
+    from untilproven.session.serving import serve  # noqa: PLC0415  the same
 
-                if said := commands.typed(agent, heard):
-                    _say(said)
+    serve(event, agent, said, _say)
     return 0
 
 
 def _command(event: str, agent: str, session: str, rest: list[str] | None) -> int:
-    from untilproven.session import commands  # noqa: PLC0415  events do without
+    from untilproven.core.text import printable  # noqa: PLC0415  events do without
+    from untilproven.session import commands  # noqa: PLC0415
     from untilproven.session.arguments import parse_ralph_args, parse_words  # noqa: PLC0415
 
     if event == "start":
@@ -104,6 +94,8 @@ def _say(answer: dict[str, Any]) -> None:
 
 def _tell(event: str, why: str) -> int:
     """Where the agent shows it to its user, and on stderr."""
+    from untilproven.core.text import printable  # noqa: PLC0415  nothing is wrong as a rule
+
     text = printable(f"ralph: {why}")
     sys.stderr.write(f"{text}\n")
     with contextlib.suppress(OSError):

@@ -42,11 +42,38 @@ def run(argv: list[str]) -> int:
             return _say(f"untilproven {__version__}\n")
         case ["help", verb]:
             argv = [verb, "--help"]
+        case ["hook", event, *_] if event not in {"--help", "-h"}:
+            return _hook(argv[1:])
     # Nothing that is made while modules load is garbage; a verb turns this on again.
     gc.disable()
+    if argv and argv[0] == "hook" and argv[1:] and argv[1] not in {"--help", "-h"}:
+        from untilproven.cli import hooking  # noqa: PLC0415  an agent waits for it, and it handles its own mistakes
+
+        return hooking.run(argv[1:])
     from untilproven.cli.handler import handled  # noqa: PLC0415  help needs none of it
 
     return handled(argv, lambda: _act(argv))
+
+
+def _hook(words: list[str]) -> int:
+    """An agent waits for the answer, so all that it does not need stays away; what goes wrong is dealt with there."""
+    gc.disable()
+    from untilproven.cli import quick  # noqa: PLC0415
+
+    try:
+        if quick.is_nothing(words):
+            return 0
+        # Where it is installed, msgspec loads it, for nothing that Python does not have: a tenth of the whole.
+        sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
+        import msgspec  # noqa: F401, PLC0415
+
+        if sys.modules["typing_extensions"] is None:
+            del sys.modules["typing_extensions"]
+        from untilproven.cli import hooking  # noqa: PLC0415
+
+        return hooking.run(words)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _open_closed_streams() -> None:
@@ -76,11 +103,6 @@ def _act(argv: list[str]) -> int:
         from untilproven.cli import here, overview  # noqa: PLC0415
 
         return overview.show(here.project().state, welcome=not argv)
-    if argv[0] == "hook" and argv[1:] and argv[1] not in {"--help", "-h"}:
-        # An agent waits for the answer, so the parser stays away here too.
-        from untilproven.cli import hooking  # noqa: PLC0415
-
-        return hooking.run(argv[1:])
     from untilproven.cli.dispatch import dispatch  # noqa: PLC0415
 
     return dispatch(argv)

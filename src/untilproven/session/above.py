@@ -1,30 +1,10 @@
-"""The agent's process: the first one above a hook that only passes words on."""
-
-import os
-from pathlib import Path
+"""The agent's process: the first one above a hook that does more than pass words on."""
 
 from untilproven.model.state import ProcessIdentity
+from untilproven.session import quick
 from untilproven.store import process
 
-_PASSING_ON = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env", "timeout", "ralph", "uv", "uvx"})
-_HIGHEST = 16
 
-
-def agent_above() -> ProcessIdentity:
-    """Whoever waits for the hook; its parent, where more cannot be known."""
-    pid = os.getppid()
-    for _ in range(_HIGHEST):
-        name, parent = _known(pid)
-        if name not in _PASSING_ON or parent <= 1:
-            break
-        pid = parent
-    return process.identity_of(pid) or process.this_process()
-
-
-def _known(pid: int) -> tuple[str, int]:
-    try:
-        line = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return "", 0
-    name, _, rest = line.partition("(")[2].rpartition(")")
-    return name, int(rest.split()[1])
+def agent_above(pid: int = 0) -> ProcessIdentity:
+    """Whoever waits for the hook; `pid` is who that is, if somebody has looked already."""
+    return process.identity_of(pid or quick.pid_above()) or process.this_process()

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 from untilproven.core.prompt import fill
 from untilproven.model.session import SessionLoopState
 from untilproven.session.records import Message
+from untilproven.session.transcripts import last_words, text_of
 
 _TAG = re.compile(r"<promise>", re.IGNORECASE)
 
@@ -46,25 +46,13 @@ def is_waiting_for_assistant(messages: Sequence[Message]) -> bool:
     return last == "user"
 
 
-def text_of(content: object) -> str:
-    """The spoken part: no reasoning, no tool call, no result of one."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict) and part.get("type") in {"text", "output_text"}]
-        return "\n".join(str(part.get("text", "")) for part in parts)
-    return ""
-
-
 def detect_in_transcript(
-    transcript_path: str | Path | None, promise: str, *, since: datetime | None = None, prompt: str = ""
+    transcript_path: str | Path | None, promise: str, *, since: str = "", prompt: str = ""
 ) -> bool:
-    """In the assistant's last words, as an agent's own record of the session has them."""
+    """In the assistant's last words, as an agent's own record of the session has them, if they are from after then."""
     if not transcript_path:
         return False
-    from untilproven.session.transcripts import last_words  # noqa: PLC0415  most events bring the words along
-
-    return detect_completion_promise(last_words(Path(transcript_path), since), promise, prompt=prompt)
+    return detect_completion_promise(last_words(str(transcript_path), since), promise, prompt=prompt)
 
 
 def build_continuation_prompt(template: str, state: SessionLoopState) -> str:

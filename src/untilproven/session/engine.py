@@ -10,14 +10,13 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from untilproven.core.text import cut
 from untilproven.errors import Busy, Damaged, Foreign, NoSuchLoop
 from untilproven.model import events
 from untilproven.model.iteration import Continue, Fate
 from untilproven.model.session import SessionLoopState
-from untilproven.model.state import LoopState, ProcessIdentity
+from untilproven.model.state import ProcessIdentity
 from untilproven.model.status import TERMINAL, Status
-from untilproven.session import constants, storage, toasts
+from untilproven.session import constants, sealing, storage, toasts
 from untilproven.session.detector import build_continuation_prompt, detect_completion_promise
 from untilproven.session.place import SessionPlace
 from untilproven.session.records import Toast
@@ -32,8 +31,6 @@ try:
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
-
-_SAID_BYTES = 500
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,9 +133,8 @@ class SessionLoop:
 
     def _continued(self, state: SessionLoopState) -> Answer:
         following = replace(state, iteration=state.iteration + 1)
-        told = build_continuation_prompt(constants.CONTINUATION_PROMPT_TEMPLATE, following) + _judged_by(
-            self.writer.state
-        )
+        told = build_continuation_prompt(constants.CONTINUATION_PROMPT_TEMPLATE, following)
+        told += sealing.judged_by(self.writer.state)
         return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
 
     def _proven(self, state: SessionLoopState, *, claimed: bool) -> Answer:
@@ -166,28 +162,38 @@ class SessionLoop:
         )
         return Answer(kind="stop", note=f"ralph: {settled.words}", toast=toast)
 
-    def delivered(self, answer: Answer) -> bool:
-        """The prompt is with the agent: from here on the next iteration is under way. False if the loop has moved on,
-        or was cancelled, meanwhile."""
+    def delivered(self, answer: Answer, at: float = 0.0) -> bool:
+        """The prompt is with the agent: from here on, or from `at`, the next iteration is under way. False if the loop
+        has moved on, or was cancelled, meanwhile."""
         if answer.kind != "prompt" or answer.expected is None:
             return False
-        at = clock.now()
-        link = storage.load_link(self.place)
-        moved = storage.advanced(self.place, answer.expected, at)
+        moved = storage.advanced(self.place, answer.expected, clock.now())
         if moved is None:
             return False
-        storage.save_link(self.place, replace(link, handled_at=time.time()))
-        writer = self._open(link, answer.expected)
-        unfinished = writer.state.iteration_in_progress
-        before: list[events.Event] = []
-        if unfinished:
-            began = answer.expected.last_iteration_at or answer.expected.started_at
-            before = _passed(unfinished, max((at - began).total_seconds(), 0.0))
-        number = moved.iteration
-        self._keep_prompt(number, answer.prompt)
-        writer.record(*before, events.IterationStarted(iteration=number))
-        writer.update_heartbeat()
+        self.write_down(answer.expected, moved.iteration, answer.prompt, at=at)
         return True
+
+    def write_down(
+        self, before: SessionLoopState, number: int, prompt: str, *, said: str = "", at: float = 0.0
+    ) -> None:
+        """What happened, into the journal; then the loop is sealed as it is."""
+        link = storage.load_link(self.place)
+        storage.save_link(self.place, replace(link, handled_at=at or time.time(), said=said or link.said))
+        writer = self._open(link, before)
+        passed: list[events.Event] = []
+        if unfinished := writer.state.iteration_in_progress:
+            began = before.last_iteration_at or before.started_at
+            passed = _passed(unfinished, max((clock.now() - began).total_seconds(), 0.0))
+        files.replace(writer.loop.prompt(number), prompt.encode("utf-8", "replace"), durable=False)
+        writer.record(*passed, events.IterationStarted(iteration=number))
+        writer.update_heartbeat()
+        sealing.seal(self.project, self.place, writer)
+
+    def taken_over(self, runner: ProcessIdentity) -> None:
+        """Another process may be the agent by now: a session can be left and taken up again."""
+        writer = self.writer
+        if runner != writer.state.process and writer.state.status not in TERMINAL:
+            hand_over(writer, runner)
 
     def handled(self) -> None:
         """An event was dealt with, and nothing was delivered."""
@@ -259,9 +265,6 @@ class SessionLoop:
         except OSError:
             return ""
 
-    def _keep_prompt(self, number: int, prompt: str) -> None:
-        files.replace(self.writer.loop.prompt(number), prompt.encode("utf-8", "replace"), durable=False)
-
 
 def digest(words: str) -> str:
     """Names what was said, so that the same event is known again."""
@@ -282,16 +285,6 @@ def _passed(number: int, seconds: float) -> list[events.Event]:
             duration_seconds=round(seconds, 3),
         ),
     ]
-
-
-def _judged_by(state: LoopState) -> str:
-    checks = [check.line for check in state.plan.checks if check.role == "until"] if state.plan else []
-    if not checks:
-        return ""
-    listed = "\n".join(f"- `{cut(line, _SAID_BYTES)}`" for line in checks)
-    return (
-        f"\n\nThe promise is checked: it counts only if these pass, with the tests as they were at the start:\n{listed}"
-    )
 
 
 def _next_toast(state: SessionLoopState) -> Toast:

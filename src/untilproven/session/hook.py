@@ -34,7 +34,8 @@ class RalphLoopHook:
         self._config = options.config
         self._project = find_project(options.workdir or Path.cwd())
         self._at_work: set[str] = set()
-        self._again: set[str] = set()
+        self._delivering: dict[str, float] = {}
+        self._again: dict[str, float] = {}
         self._background: set[asyncio.Task[None]] = set()
         self.problem: RalphError | None = None
         """Why the last start was refused."""
@@ -116,26 +117,27 @@ class RalphLoopHook:
             SessionLoop(self._project, self._place(context.session_id)).note(error=True)
 
     async def _idle(self, session_id: str) -> None:
-        """One handler at a time for each session. An idle that comes while a prompt is being delivered is looked at
-        when that is done: the session may have answered it already."""
+        """One handler at a time for each session. A host that waits for the whole answer to a prompt says that the
+        session is idle while that prompt is still being delivered: such an idle is looked at when that is done."""
+        now = time.time()
         if session_id in self._at_work:
-            self._again.add(session_id)
+            if now - self._delivering.get(session_id, now) > constants.DUPLICATE_SECONDS:
+                self._again[session_id] = now
             return
         self._at_work.add(session_id)
         try:
-            while await self._handled(session_id) and session_id in self._again:
-                self._again.discard(session_id)
+            while await self._handled(session_id, now) and session_id in self._again:
+                now = self._again.pop(session_id)
         finally:
             self._at_work.discard(session_id)
-            self._again.discard(session_id)
+            self._again.pop(session_id, None)
 
-    async def _handled(self, session_id: str) -> bool:
+    async def _handled(self, session_id: str, at: float) -> bool:
         """Whether a prompt was delivered."""
         await self._clear_orphans(session_id)
         place = self._place(session_id)
         if not place.state.exists():
             return False
-        at = time.time()
         while True:
             heard = await self._heard(place, at)
             answer = await asyncio.to_thread(self._turn, place, heard)
@@ -148,7 +150,10 @@ class RalphLoopHook:
                 await self._show(answer.toast)
             return False
         await asyncio.sleep(self._config.continuation_delay / 1000)
-        return await self._deliver(place, answer)
+        try:
+            return await self._deliver(place, answer)
+        finally:
+            self._delivering.pop(session_id, None)
 
     async def _heard(self, place: SessionPlace, at: float) -> Heard:
         messages = await self._messages(place.session_id)
@@ -175,6 +180,7 @@ class RalphLoopHook:
         now = storage.load(place)
         if now is None or answer.expected is None or not storage.is_same(now, answer.expected):
             return False
+        began = self._delivering[place.session_id] = time.time()
         if self._options.inject_prompt is not None:
             try:
                 await _settled(self._options.inject_prompt(place.session_id, answer.prompt))
@@ -183,7 +189,7 @@ class RalphLoopHook:
         loop = SessionLoop(self._project, place)
         try:
             loop.lock()
-            counted = loop.delivered(answer)
+            counted = loop.delivered(answer, began)
         finally:
             loop.close()
             loop.unlock()

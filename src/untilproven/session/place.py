@@ -1,14 +1,14 @@
 """Where a session's record lies: one directory for each, whatever the session is called."""
 
-import os
 import re
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
-from untilproven.errors import UsageError
+from untilproven.errors import Damaged, UsageError
 from untilproven.session.constants import STATE_FILENAME
+from untilproven.session.quick import Pointer
 from untilproven.store import files
 from untilproven.store.layout import Project, StateDirectory, find_project
 from untilproven.store.lock import FileLock
@@ -17,7 +17,7 @@ from untilproven.store.vouch import user_state
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _LONGEST = 96
 _LOCK_SECONDS = 5.0
-_LONGEST_PATH = 16 * 1024
+_LARGEST = 8 * files.MIB
 
 
 def directory_name(session_id: str) -> str:
@@ -58,12 +58,12 @@ class SessionPlace(msgspec.Struct, frozen=True, dict=True):
         """One handler at a time."""
         return FileLock(self.path / "session.lock", timeout=seconds, what=f"the session {self.session_id}")
 
-    def point_to(self, root: Path) -> None:
+    def point_to(self, pointer: Pointer) -> None:
         """An agent may go elsewhere in the middle of its work; its session is found by its id alone."""
-        pointer = _pointer(self.session_id)
-        with files.explained(pointer):
-            pointer.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        files.replace(pointer, os.fsencode(root), durable=False)
+        path = _pointer(self.session_id)
+        with files.explained(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.replace(path, msgspec.json.encode(pointer), durable=False)
 
     def clear(self) -> None:
         """The session has no loop any more."""
@@ -84,9 +84,12 @@ class SessionPlace(msgspec.Struct, frozen=True, dict=True):
 def located(session_id: str) -> Project | None:
     """The project in which a session of this user's has a loop."""
     try:
-        root = Path(os.fsdecode(files.read(_pointer(session_id), _LONGEST_PATH)))
+        pointer = msgspec.json.decode(files.read(_pointer(session_id), _LARGEST), type=Pointer)
     except FileNotFoundError:
         return None
+    except msgspec.MsgspecError as error:
+        raise Damaged(f"{_pointer(session_id)} does not say where the session's loop is: {error}") from error
+    root = Path(pointer.root)
     return find_project(root) if root.is_dir() else None
 
 

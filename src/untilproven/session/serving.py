@@ -10,15 +10,44 @@ from typing import Any
 from msgspec.structs import replace
 
 from untilproven.errors import Busy
+from untilproven.model import wire as wire_record
+from untilproven.model.session import SessionLoopState
 from untilproven.session import constants, detector, storage, toasts, wire
 from untilproven.session.above import agent_above
-from untilproven.session.engine import NONE, Answer, Heard, SessionLoop
+from untilproven.session.engine import NONE, Answer, Heard, SessionLoop, digest
 from untilproven.session.place import SessionPlace, located
 from untilproven.session.wire import Event
 from untilproven.store.layout import Project, find_project
 
 Say = Callable[[dict[str, Any]], None]
 """Hands over an answer; raises OSError if nobody takes it."""
+
+
+def serve(name: str, agent: str, data: bytes, say: Say) -> None:
+    """One event, as it came."""
+    event = wire.read_event(agent, data)
+    match name:
+        case "stop":
+            stop(agent, event, say)
+        case "idle":
+            idle(event, say)
+        case "error":
+            error(event, say)
+        case "deleted":
+            deleted(event, say)
+        case "prompt":
+            _typed(agent, event, say)
+
+
+def _typed(agent: str, event: Event, say: Say) -> None:
+    """A message of the user's goes first; it may be for us."""
+    if found := _found(event):
+        SessionLoop(*found).note(user=True)
+    if event.prompt.lstrip().startswith(("/ralph", "/cancel-ralph")):
+        from untilproven.session import commands  # noqa: PLC0415  seldom typed
+
+        if said := commands.typed(agent, event):
+            say(said)
 
 
 def stop(agent: str, event: Event, say: Say) -> None:
@@ -127,10 +156,16 @@ def deleted(event: Event, say: Say) -> None:
     say(wire.idle_answer(NONE))
 
 
-def user_said(event: Event) -> None:
-    """A message of the user's goes first."""
-    if found := _found(event):
-        SessionLoop(*found).note(user=True)
+def write_down(session_id: str, root: str, before: bytes, prompt: str, words: str, agent: int) -> None:
+    """The journal of a turn that was answered already, by a process that holds the session's lock."""
+    project = find_project(Path(root))
+    loop = SessionLoop(project, SessionPlace(project.state, session_id))
+    state = wire_record.decode(SessionLoopState, before)
+    try:
+        loop.taken_over(agent_above(agent))
+        loop.write_down(state, state.iteration + 1, prompt, said=digest(words))
+    finally:
+        loop.close()
 
 
 def _found(event: Event) -> tuple[Project, SessionPlace] | None:

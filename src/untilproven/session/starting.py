@@ -14,7 +14,7 @@ from untilproven.model.session import SessionLoopState
 from untilproven.model.state import LoopConfiguration, ProcessIdentity
 from untilproven.runtime.planning import checks_of, hash_of
 from untilproven.runtime.starting import SHOWN_BYTES
-from untilproven.session import constants, ending, storage
+from untilproven.session import constants, ending, sealing, storage
 from untilproven.session.place import SessionPlace, located
 from untilproven.session.proving import driving
 from untilproven.session.records import DEFAULT_CONFIG, RalphLoopConfig, StartLoopOptions, count
@@ -184,8 +184,9 @@ def _begun(
         notes.append("no room can be built here (see `ralph doctor`): checks run on your files themselves")
     files.replace(writer.loop.prompt(1), first.encode("utf-8", "replace"), durable=False)
     storage.save_link(place, storage.Link(loop_id=writer.loop.loop_id, messages_at_start=messages))
-    place.point_to(project.root)
     storage.save(place, wanted)
+    writer.catch_up()
+    sealing.seal(project, place, writer)
     plan = writer.state.plan
     checks = tuple(check.line for check in plan.checks) if plan else ()
     return Started(loop_id=writer.loop.loop_id, state=wanted, prompt=first, checks=checks, notes=tuple(notes))

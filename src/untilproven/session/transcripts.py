@@ -1,30 +1,41 @@
 """An agent's own record of its session, read from the end: the last words of the assistant, and no more than needed."""
 
 import os
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from untilproven.errors import RalphError
-from untilproven.session.detector import text_of
-from untilproven.store import files
-
-_BLOCK = 256 * 1024
-_MOST = 64 * files.MIB
+_BLOCK = 64 * 1024
+_MOST = 64 * 1024 * 1024
 """A last turn that is longer than that is not looked through to its beginning."""
-_LONGEST_LINE = 32 * files.MIB
+_LONGEST_LINE = 32 * 1024 * 1024
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def last_words(path: Path, since: datetime | None = None) -> str:
+def last_words(path: str, since: str = "") -> str:
     """What the assistant said last and after that time; empty if nothing can be found."""
     try:
-        with files.open_regular(path) as file:
-            return _last_words(backwards(file.fileno()), since)
-    except (OSError, RalphError):
+        fd = os.open(path, _READ)
+    except OSError:
         return ""
+    try:
+        is_file = stat.S_ISREG(os.fstat(fd).st_mode)
+        return _last_words(backwards(fd), datetime.fromisoformat(since) if since else None) if is_file else ""
+    finally:
+        os.close(fd)
+
+
+def text_of(content: object) -> str:
+    """The spoken part: no reasoning, no tool call, no result of one."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict) and part.get("type") in {"text", "output_text"}]
+        return "\n".join(str(part.get("text", "")) for part in parts)
+    return ""
 
 
 def _last_words(lines: Iterator[bytes], since: datetime | None) -> str:
@@ -85,13 +96,17 @@ def backwards(fd: int) -> Iterator[bytes]:
     """The lines of a file, the last one first. What is not ended by a line break is a line as well."""
     end = os.fstat(fd).st_size
     stop = max(end - _MOST, 0)
-    rest = b""
+    size, parts = _BLOCK, [b""]
     while end > stop:
-        begin = max(end - _BLOCK, stop)
-        block = os.pread(fd, end - begin, begin) + rest
+        begin = max(end - size, stop)
+        lines = os.pread(fd, end - begin, begin).split(b"\n")
         end = begin
-        lines = block.split(b"\n")
-        rest = lines[0] if len(lines[0]) <= _LONGEST_LINE else b""
-        yield from (line for line in reversed(lines[1:]) if line)
-    if rest and stop == 0:
-        yield rest
+        if len(lines) == 1:
+            parts.append(lines[0])
+            size = min(size * 2, _LONGEST_LINE)  # a long line is not copied again with every block
+            continue
+        last = b"".join((lines.pop(), *reversed(parts)))
+        parts = [lines.pop(0)]
+        yield from (line for line in (last, *reversed(lines)) if line)
+    if stop == 0 and (first := b"".join(reversed(parts))):
+        yield first

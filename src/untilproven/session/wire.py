@@ -1,7 +1,6 @@
 """The words of each agent: what its events say, and how it is answered."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,7 +37,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
             return ""
         from untilproven.session.transcripts import last_words  # noqa: PLC0415  most events bring the words along
 
-        return last_words(Path(self.transcript), state.started_at)
+        return last_words(self.transcript, state.started_at.isoformat())
 
 
 def read_event(agent: str, data: bytes) -> Event:
