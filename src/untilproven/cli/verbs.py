@@ -25,6 +25,7 @@ THE_REST: dict[str, str] = {
     "completion": "print a completion script for your shell",
     "learn": "what finished tasks have taught",
     "log": "what happened in a loop",
+    "mcp": "a loop for agents without hooks, as tools",
     "migrate": "bring a legacy current-loop.json into the registry",
     "report": "write a report of a loop",
     "restore": "bring the tree back to the start, or to an iteration",

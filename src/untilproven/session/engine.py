@@ -44,6 +44,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """An event is one with those that were raised up to so many seconds before it was dealt with."""
     accumulates: bool = False
     """Whether the words of earlier turns come again with those of this one."""
+    claim: str = ""
+    """What the agent says outright, where it need not be looked for in its words."""
     background: bool = False
     """Something of the session's still runs, and will wake it up."""
     runner: ProcessIdentity | None = None
@@ -125,10 +127,10 @@ class SessionLoop:
             said, length = digest(words), len(words)
         if not writer.state.iteration_in_progress and said == link.said and (told := self._told_before(state)):
             return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
-        claimed = detect_completion_promise(words, state.completion_promise, prompt=self._prompt(state.iteration))
+        claim = heard.claim or self._claim(state, words)
         storage.save_link(self.place, replace(link, said=said, said_length=length))
-        if claimed or state.iteration >= state.max_iterations:
-            return self._proven(state, claimed=claimed)
+        if claim or state.iteration >= state.max_iterations:
+            return self._proven(state, claim)
         return self._continued(state)
 
     def _continued(self, state: SessionLoopState) -> Answer:
@@ -137,11 +139,16 @@ class SessionLoop:
         told += sealing.judged_by(self.writer.state)
         return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
 
-    def _proven(self, state: SessionLoopState, *, claimed: bool) -> Answer:
+    def _claim(self, state: SessionLoopState, words: str) -> str:
+        promise = state.completion_promise
+        is_given = detect_completion_promise(words, promise, prompt=self._prompt(state.iteration))
+        return f"<promise>{promise}</promise>" if is_given else ""
+
+    def _proven(self, state: SessionLoopState, claim: str) -> Answer:
         """The promise starts the checks, the checks decide."""
         from untilproven.session import proving  # noqa: PLC0415  most turns end without a claim
 
-        settled = proving.settle(self.project, self.writer, state, claimed=claimed)
+        settled = proving.settle(self.project, self.writer, state, claim)
         match settled.kind:
             case "continue":
                 toast = toasts.refused(state.iteration + 1, state.max_iterations, settled.words)

@@ -188,11 +188,10 @@ def driving(project: Project, writer: LoopWriter, task: str, seconds: float) -> 
             (workspace.forget if writer.state.status in TERMINAL else workspace.close)()
 
 
-def settle(project: Project, writer: LoopWriter, state: SessionLoopState, *, claimed: bool) -> Settled:
+def settle(project: Project, writer: LoopWriter, state: SessionLoopState, claim: str) -> Settled:
     """What becomes of the loop now that the agent has stopped."""
     began = state.last_iteration_at or state.started_at
     seconds = max((clock.now() - began).total_seconds(), 0.0)
-    claim = f"<promise>{state.completion_promise}</promise>" if claimed else ""
     with driving(project, writer, state.prompt, constants.DEADLINE_SECONDS) as driver:
         driver.make_up_for_control()
         driver.observe(claim, seconds)
