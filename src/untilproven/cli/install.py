@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from untilproven.cli import here, output
-from untilproven.config.durations import parse as duration
 from untilproven.errors import UsageError
 
 if TYPE_CHECKING:
     from untilproven.session.plugins.installing import Change, Plan
 
 AGENTS = ("claude", "codex", "gemini", "qwen", "opencode")
-_SHORTEST, _LONGEST = 60, 24 * 3600
 
 
 @click.command("install", short_help="bring the loop into an agent's own sessions")
@@ -25,11 +23,8 @@ _SHORTEST, _LONGEST = 60, 24 * 3600
 @click.option("--project", "scope", flag_value="project", help="for this project, and all who work on it")
 @click.option("--uninstall", is_flag=True, help="take it out again; settings become what they were")
 @click.option("--dry-run", is_flag=True, help="show what would change, and change nothing")
-@click.option(
-    "--hook-timeout", metavar="TIME", default="1h", show_default=True, help="the checks of a stop may take it"
-)
 @click.option("--plugin-dir", is_flag=True, help="print where the plugin's files are, for `claude --plugin-dir`")
-def command(agent: str, scope: str, *, uninstall: bool, dry_run: bool, hook_timeout: str, plugin_dir: bool) -> None:
+def command(agent: str, scope: str, *, uninstall: bool, dry_run: bool, plugin_dir: bool) -> None:
     """Bring /ralph into the sessions of an agent: it then works until the work is proven, or you cancel it.
 
     Settings that are there are added to and never replaced, and --uninstall puts them back as they were.
@@ -43,7 +38,7 @@ def command(agent: str, scope: str, *, uninstall: bool, dry_run: bool, hook_time
         return
     project = scope == "project"
     root = here.project().root if project else known.home(agent)
-    target = known.Target(root, project, _ralph(), _seconds(hook_timeout))
+    target = known.Target(root, project, _ralph())
     kind = known.KINDS[agent]
     remembered = record.load(agent, root)
     look = installing.to_uninstall if uninstall else installing.to_install
@@ -66,16 +61,6 @@ def _ralph() -> tuple[str, ...]:
         return (str(beside),)
     found = shutil.which("ralph")
     return (os.path.abspath(found),) if found else (sys.executable, "-P", "-m", "untilproven")  # noqa: PTH100
-
-
-def _seconds(text: str) -> int:
-    try:
-        seconds = int(duration(text).total_seconds())
-    except ValueError as error:
-        raise UsageError(f"--hook-timeout: {error}") from None
-    if not _SHORTEST <= seconds <= _LONGEST:
-        raise UsageError(f"--hook-timeout {text}: it can be between 1m and 24h", hint="for example --hook-timeout 30m")
-    return seconds
 
 
 def _changed(plan: "Plan") -> list["Change"]:

@@ -58,10 +58,10 @@ def run(argv: list[str]) -> int:
 def _hook(words: list[str]) -> int:
     """An agent waits for the answer, so all that it does not need stays away; what goes wrong is dealt with there."""
     gc.disable()
-    from untilproven.cli import quick  # noqa: PLC0415
+    from untilproven.cli import bystander  # noqa: PLC0415
 
     try:
-        if quick.is_nothing(words):
+        if bystander.is_nothing(words):
             return 0
         # Where it is installed, msgspec loads it, for nothing that Python does not have: a tenth of the whole.
         sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]

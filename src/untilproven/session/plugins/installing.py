@@ -9,7 +9,7 @@ from typing import NamedTuple
 from untilproven.errors import Busy, Foreign, StoreFailed
 from untilproven.session.plugins import record
 from untilproven.session.plugins.pieces import Own, Piece
-from untilproven.session.plugins.record import Record
+from untilproven.session.plugins.record import Before, Record
 from untilproven.store import files
 
 _NEW_FILE = 0o644
@@ -42,7 +42,7 @@ def to_install(pieces: tuple[Piece, ...], root: Path, known: Record, *, inside: 
         if now is None or (old and record.digest(now) == old.after):
             base = old.data() if old and now is not None else None
         else:
-            base = now if isinstance(piece, Own) else piece.stripped(now)
+            base = now if isinstance(piece, Own) else _without_us(piece, now, old)
         then = piece.applied(base)
         changes.append(Change(path, now, then))
         remembered[str(path)] = record.before(base, then)
@@ -68,12 +68,17 @@ def _restored(path: Path, piece: Piece | None, known: Record) -> Change:
         return Change(path, now, old.data())
     if piece is None:
         return Change(path, now, now, "changed since it was installed")
-    then = piece.stripped(now)
+    then = _without_us(piece, now, old)
     if isinstance(piece, Own) and then is not None:
         return Change(path, now, now, "changed since it was installed" if old else "not from this version of ralph")
-    if then is not None and old and old.content is None and then.strip() in {b"", b"{}"}:
-        then = None
     return Change(path, now, then)
+
+
+def _without_us(piece: Piece, now: bytes, old: Before | None) -> bytes | None:
+    """What a file would say; nothing if it is one of ours alone, or we made it and nobody has added to it."""
+    left = piece.stripped(now)
+    made = old is not None and old.content is None
+    return None if made and left is not None and left.strip() in {b"", b"{}"} else left
 
 
 def carry_out(plan: Plan, agent: str, root: Path, *, installing: bool) -> None:

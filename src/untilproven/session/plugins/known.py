@@ -27,7 +27,6 @@ class Target(NamedTuple):
     project: bool
     ralph: tuple[str, ...]
     """The words that start this program; by its name alone in a project."""
-    seconds: int = HOOK_TIMEOUT_SECONDS
 
     def command(self, event: str, agent: str, *more: str) -> str:
         """A line for the shell that every agent runs its hooks with."""
@@ -57,10 +56,9 @@ class Kind(NamedTuple):
         return (Settings(base / self.settings, self.hooks(target)), *own)
 
     def hooks(self, target: Target) -> tuple[Hook, ...]:
-        stop = target.command("stop", self.name)
         found = [
             Hook(self.prompt, target.command("prompt", self.name), PROMPT_SECONDS * self.unit),
-            Hook(self.stop, stop, target.seconds * self.unit),
+            Hook(self.stop, target.command("stop", self.name), HOOK_TIMEOUT_SECONDS * self.unit),
         ]
         if self.end:
             leave = target.command("deleted", self.name, ">/dev/null")  # the answer is for plugins
@@ -82,7 +80,6 @@ class OpenCode(NamedTuple):
         words = msgspec.json.encode(("ralph",) if target.project else target.ralph)
         found = shipped(self.name)
         script = found["plugin/ralph.js"].replace(b'["ralph"]', words, 1)
-        script = script.replace(b"SECONDS = 3600", f"SECONDS = {target.seconds}".encode(), 1)
         return tuple(Own(base / name, data) for name, data in {**found, "plugin/ralph.js": script}.items())
 
 

@@ -3,7 +3,6 @@
 import { spawn } from "node:child_process"
 
 const RALPH = ["ralph"]
-const SECONDS = 3600
 const COMMANDS = ["ralph", "ralph-loop", "cancel-ralph", "ralph-status"]
 const OURS = /^\s*\/(?:ralph|ralph-loop|cancel-ralph|ralph-status)(?:\s|$)/
 const NOT_IN_RUN =
