@@ -11,6 +11,8 @@ import msgspec
 from untilproven.errors import RalphError, UsageError
 
 _LARGEST = 256 * 1024 * 1024
+_SAID: list[dict[str, Any]] = []
+"""The answer, once it was given."""
 _AGENT, _SESSION = "--agent", "--session"
 EVENTS = ("stop", "prompt", "start", "cancel", "status", "idle", "error", "deleted")
 _LAST_SECONDS = 3540
@@ -88,6 +90,7 @@ def _read(words: list[str]) -> tuple[str, str, list[str] | None]:
 
 
 def _say(answer: dict[str, Any]) -> None:
+    _SAID.append(answer)
     sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
     sys.stdout.flush()
 
@@ -98,6 +101,8 @@ def _tell(event: str, why: str) -> int:
 
     text = printable(f"ralph: {why}")
     sys.stderr.write(f"{text}\n")
+    if _SAID:  # a second answer would spoil the first
+        return 0
     with contextlib.suppress(OSError):
         if event in {"stop", "prompt"}:
             _say({"systemMessage": text})

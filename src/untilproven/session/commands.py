@@ -13,6 +13,10 @@ from untilproven.session.wire import Event
 from untilproven.store import reader
 
 _SHOWN = 200
+_PLUGIN = "/untilproven:"
+"""What Claude Code puts before the commands of a plugin."""
+_NAMES = {("codex", "ralph:"): "/ralph"}
+"""Codex may keep words with a slash to itself."""
 
 
 def begin(agent: str, session_id: str, args: RalphArgs, cwd: str = "") -> Started:
@@ -59,10 +63,10 @@ def status(session_id: str) -> str:
 
 
 def typed(agent: str, event: Event) -> dict[str, Any]:
-    """A prompt that may be for us, from an agent that has no commands of its own; empty if it is not."""
-    word, _, rest = event.prompt.strip().partition(" ")
+    """A prompt that may be for us; empty if it is not."""
+    word, rest = (*event.prompt.split(None, 1), "", "")[:2]
     try:
-        match word.partition("\n")[0]:
+        match _NAMES.get((agent, word), word.replace(_PLUGIN, "/", 1)):
             case "/ralph" | "/ralph-loop":
                 begun = begin(agent, event.session_id, parse_ralph_args(rest), event.cwd)
                 return wire.context_answer(agent, begun.prompt, told(begun))

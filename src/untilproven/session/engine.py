@@ -149,6 +149,7 @@ class SessionLoop:
         from untilproven.session import proving  # noqa: PLC0415  most turns end without a claim
 
         settled = proving.settle(self.project, self.writer, state, claim)
+        sealing.seal(self.project, self.place, self.writer)
         match settled.kind:
             case "continue":
                 toast = toasts.refused(state.iteration + 1, state.max_iterations, settled.words)
@@ -186,7 +187,7 @@ class SessionLoop:
         """What happened, into the journal; then the loop is sealed as it is."""
         link = storage.load_link(self.place)
         storage.save_link(self.place, replace(link, handled_at=at or time.time(), said=said or link.said))
-        writer = self._open(link, before)
+        writer = self._open(link, None)
         passed: list[events.Event] = []
         if unfinished := writer.state.iteration_in_progress:
             began = before.last_iteration_at or before.started_at
@@ -232,6 +233,7 @@ class SessionLoop:
         if self._writer is None:
             if not link.loop_id:
                 raise NoSuchLoop("nothing says which loop it is")
+            sealing.refuse_rewritten(self.place, self.project.state.loop(link.loop_id).journal)
             writer = open_loop(self.project.state, link.loop_id)
             plan = writer.state.plan
             if not plan or plan.session != self.place.session_id:

@@ -65,6 +65,10 @@ class SessionPlace(msgspec.Struct, frozen=True, dict=True):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         files.replace(path, msgspec.json.encode(pointer), durable=False)
 
+    @property
+    def pointer(self) -> Pointer | None:
+        return pointer_of(self.session_id)
+
     def clear(self) -> None:
         """The session has no loop any more."""
         with files.explained(self.state):
@@ -83,14 +87,17 @@ class SessionPlace(msgspec.Struct, frozen=True, dict=True):
 
 def located(session_id: str) -> Project | None:
     """The project in which a session of this user's has a loop."""
+    pointer = pointer_of(session_id)
+    return find_project(Path(pointer.root)) if pointer and Path(pointer.root).is_dir() else None
+
+
+def pointer_of(session_id: str) -> Pointer | None:
     try:
-        pointer = msgspec.json.decode(files.read(_pointer(session_id), _LARGEST), type=Pointer)
+        return msgspec.json.decode(files.read(_pointer(session_id), _LARGEST), type=Pointer)
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:
         raise Damaged(f"{_pointer(session_id)} does not say where the session's loop is: {error}") from error
-    root = Path(pointer.root)
-    return find_project(root) if root.is_dir() else None
 
 
 def _pointer(session_id: str) -> Path:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from untilproven.checks.factory import planned_checks
 from untilproven.contract import Agent, Emit, Turn, Worked
@@ -183,7 +184,10 @@ def driving(project: Project, writer: LoopWriter, task: str, seconds: float) -> 
     )
     with keepers.kept():
         try:
-            yield SessionDriver(writer, cast, Deadline(project.state, state.loop_id, seconds))
+            driver = SessionDriver(writer, cast, Deadline(project.state, state.loop_id, seconds))
+            # The journal lies within the agent's reach: a verdict that it has on this tree already is found again.
+            driver.course = replace(driver.course, verdicts=())
+            yield driver
         finally:
             (workspace.forget if writer.state.status in TERMINAL else workspace.close)()
 

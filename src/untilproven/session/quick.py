@@ -41,6 +41,8 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     journal: str = ""
     seen: tuple[int, int, int] = (0, 0, 0)
     """Inode, size and time of the journal."""
+    told: str = ""
+    """A digest of all that it said by then."""
     rest: str = ""
     """What an agent without a claim is told, behind the number of the iteration."""
 

@@ -19,6 +19,9 @@ from untilproven.session.place import SessionPlace, located
 from untilproven.session.wire import Event
 from untilproven.store.layout import Project, find_project
 
+_OURS = constants.CONTINUATION_PROMPT_TEMPLATE.partition("{")[0]
+"""How every prompt begins with which an agent is sent on."""
+_LONGEST_COMMAND = len("/untilproven:cancel-ralph")
 Say = Callable[[dict[str, Any]], None]
 """Hands over an answer; raises OSError if nobody takes it."""
 
@@ -40,10 +43,12 @@ def serve(name: str, agent: str, data: bytes, say: Say) -> None:
 
 
 def _typed(agent: str, event: Event, say: Say) -> None:
-    """A message of the user's goes first; it may be for us."""
+    """A message of the user's goes first; it may be for us. Some agents hand us our own words as if they were theirs."""
+    if event.prompt.startswith(_OURS):
+        return
     if found := _found(event):
         SessionLoop(*found).note(user=True)
-    if event.prompt.lstrip().startswith(("/ralph", "/cancel-ralph")):
+    if "ralph" in event.prompt.lstrip()[:_LONGEST_COMMAND]:
         from untilproven.session import commands  # noqa: PLC0415  seldom typed
 
         if said := commands.typed(agent, event):
@@ -58,7 +63,7 @@ def stop(agent: str, event: Event, say: Say) -> None:
     heard = Heard(
         words=event.words,
         at=_asked_at(),
-        accumulates=agent == "gemini",
+        accumulates=agent == "gemini" and event.said is not None,
         background=event.background,
         runner=agent_above(),
     )

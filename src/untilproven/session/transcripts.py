@@ -33,8 +33,9 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict) and part.get("type") in {"text", "output_text"}]
-        return "\n".join(str(part.get("text", "")) for part in parts)
+        spoken = {"text", "output_text", None}  # gemini's parts are of no type
+        parts = [part for part in content if isinstance(part, dict) and "text" in part and part.get("type") in spoken]
+        return "\n".join(str(part["text"]) for part in parts)
     return ""
 
 

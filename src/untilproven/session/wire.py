@@ -51,12 +51,15 @@ def read_event(agent: str, data: bytes) -> Event:
     session = _text(raw, "session_id", "sessionID", "sessionId")
     if not session.strip():
         raise UsageError(f"the event of {agent} names no session, so nothing is done about it")
+    transcript = _text(raw, "transcript_path")
     said = raw.get("prompt_response" if agent == "gemini" else "last_assistant_message")
+    if agent == "gemini" and transcript:
+        said = None  # the event has the words of every turn, pieces of them twice; the record as they were said
     failure = raw.get("error")
     return Event(
         session_id=session,
         cwd=_text(raw, "cwd", "directory"),
-        transcript=_text(raw, "transcript_path"),
+        transcript=transcript,
         said=said if isinstance(said, str) else None,
         prompt=_text(raw, "prompt"),
         background=bool(raw.get("background_tasks") or raw.get("background")),
