@@ -79,6 +79,48 @@ def test_a_test_that_was_bent_proves_nothing(root: Path) -> None:
     assert status(root) == "running"
 
 
+def bend(root: Path) -> None:
+    """The task asks for other behaviour, and the test says so now."""
+    (root / "sums.py").write_text("def add(a, b):\n    return a + b + 1\n")
+    test = root / "test_sums.py"
+    test.write_text(test.read_text().replace("3)", "4)"))
+
+
+def test_a_human_may_allow_what_was_to_stay_as_it_was(root: Path) -> None:
+    begin(root)
+    bend(root)
+    answers = [stop("s1", f"{number}\n{DONE}", cwd=root) for number in range(2)]
+    assert ["decision" in answer for answer in answers] == [True, False]
+    assert "--allow-test-edits" in answers[-1]["systemMessage"]
+    assert status(root) == "paused"
+    assert stop("s1", f"again\n{DONE}", cwd=root) == ""
+    allowed = ralph("resume", loop_id(root), "--allow-test-edits", "test_sums.py", cwd=root)
+    assert allowed.returncode == 0, allowed.stderr
+    accepted = stop("s1", f"once more\n{DONE}", cwd=root)
+    assert "decision" not in accepted
+    assert status(root) == "completed"
+
+
+def test_a_human_may_allow_it_from_the_start(root: Path) -> None:
+    begin(root, "--allow-test-edits", "test_*.py")
+    bend(root)
+    assert "decision" not in stop("s1", DONE, cwd=root)
+    assert status(root) == "completed"
+
+
+def test_installed_files_that_were_changed_prove_nothing(root: Path) -> None:
+    """A module that the tests find first, and that says what they want to hear."""
+    place = root / "node_modules/helper"
+    place.mkdir(parents=True)
+    (place / "verdict.txt").write_text("no")
+    check = "grep -q yes node_modules/helper/verdict.txt"
+    hook("start", "--session", "s1", "--", "Make it say yes", "--until", check, cwd=root)
+    (place / "verdict.txt").write_text("yes")
+    refused = stop("s1", DONE, cwd=root)
+    assert refused["decision"] == "block"
+    assert "node_modules" in refused["reason"]
+
+
 def test_a_deleted_test_is_seen_by_the_guard(root: Path) -> None:
     begin(root)
     mend(root)

@@ -1,7 +1,6 @@
 """The tree as it was when the session's loop began, and when it was last looked at, with the bytes of both."""
 
 import contextlib
-import stat
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -19,6 +18,8 @@ from untilproven.workspace.walk import walk
 
 _START, _SEEN = "start.tree", "seen.tree"
 _ATTEMPTS = 5
+_INSTALLED = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox"})
+"""Many files that nobody writes by hand: that one of them has changed is known, and is enough to refuse it."""
 
 
 class Beginning:
@@ -106,7 +107,7 @@ class Beginning:
         missed = []
         with Beneath(self._root) as beneath:
             for path, entry in sorted(entries.items()):
-                if entry.is_directory or not entry.size or not (entry.is_hashed or stat.S_ISLNK(entry.mode)):
+                if entry.is_directory or not entry.size or not entry.is_hashed or _is_installed(path):
                     continue
                 parent, name = split(path)
                 try:
@@ -119,3 +120,7 @@ class Beginning:
     @contextlib.contextmanager
     def _source(self, _path: str, _entry: Entry) -> Iterator[Objects]:
         yield self._objects
+
+
+def _is_installed(path: str) -> bool:
+    return not _INSTALLED.isdisjoint(path.split("/"))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Ran, Room, Supervision, When
-from untilproven.errors import Damaged, UsageError
+from untilproven.errors import UsageError
 from untilproven.process import beneath
 from untilproven.process.houses import House
 from untilproven.process.room import DirectoryRoom, WalledRoom
@@ -120,19 +120,18 @@ class StandingWorkspace:
 
     def _was(self, paths: Collection[str]) -> list[Path]:
         start = self._beginning.start.entries
-        lost = [path for path in sorted(paths) if path in start and not self._beginning.has(start[path])]
-        if lost:
-            more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-            raise Damaged(
-                f"the check cannot have {', '.join(lost[:_NAMED])}{more} as it was: too large to be remembered"
-            )
-        was = {path: Version(start[path]) if path in start else None for path in paths}
+        # What nobody has the bytes of is not there at all: a cache is made again, anything else is missed.
+        was = {path: Version(start[path]) if self._is_known(path) else None for path in paths}
         parts = parts_of(paths, was, Tree(dict(self._seen().entries)), {})
         if not parts:
             return []
         self._place.drop(self._place.was)
         build(parts, self._place.was, self._beginning.snapshots, self._project.root)
         return [self._place.was]
+
+    def _is_known(self, path: str) -> bool:
+        entry = self._beginning.start.entries.get(path)
+        return entry is not None and self._beginning.has(entry)
 
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         """The tree is as it is; what led to it is written down."""
