@@ -43,7 +43,7 @@ def serve(name: str, agent: str, data: bytes, say: Say) -> None:
 
 
 def _typed(agent: str, event: Event, say: Say) -> None:
-    """A message of the user's goes first; it may be for us. Some agents hand us our own words as if they were theirs."""
+    """A message of the user's goes first; it may be for us. Some agents hand us our own words in its place."""
     if event.prompt.startswith(_OURS):
         return
     if found := _found(event):
