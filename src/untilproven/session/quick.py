@@ -121,7 +121,7 @@ def _answered(event: _Event, pointer: Pointer, say: Callable[[dict[str, Any]], N
         told = f"Iteration {record['iteration']}/{record['maxIterations']}"
         with _prepared(pointer.state, after):
             say({"decision": "block", "reason": prompt, "systemMessage": told})
-        _leave_the_rest(event.session_id, pointer.root, before, prompt, words)
+        _leave_the_rest(event.session_id, pointer.root, before, prompt, words, now)
     except BlockingIOError:
         return False
     finally:
@@ -177,8 +177,9 @@ class _prepared:  # noqa: N801  used like a function
                 os.unlink(self._temporary)  # noqa: PTH108  the same
 
 
-def _leave_the_rest(session_id: str, root: str, before: bytes, prompt: str, words: str) -> None:
-    """The journal is written by a child that nobody waits for; it holds the session's lock until it is done."""
+def _leave_the_rest(session_id: str, root: str, before: bytes, prompt: str, words: str, at: float) -> None:
+    """The journal is written by a child that nobody waits for; it holds the session's lock until it is done. The event
+    was dealt with `at` that time: by the end of the child the agent may want to stop again."""
     agent = pid_above()  # now: whoever passed the words on is gone with us
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -189,7 +190,7 @@ def _leave_the_rest(session_id: str, root: str, before: bytes, prompt: str, word
                 os.setsid()
                 from untilproven.session.serving import write_down  # noqa: PLC0415  slow to load
 
-                write_down(session_id, root, before, prompt, words, agent)
+                write_down(session_id, root, before, prompt, words, agent, at)
             finally:
                 os._exit(0)
 

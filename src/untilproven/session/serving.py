@@ -161,14 +161,14 @@ def deleted(event: Event, say: Say) -> None:
     say(wire.idle_answer(NONE))
 
 
-def write_down(session_id: str, root: str, before: bytes, prompt: str, words: str, agent: int) -> None:
+def write_down(session_id: str, root: str, before: bytes, prompt: str, words: str, agent: int, at: float) -> None:
     """The journal of a turn that was answered already, by a process that holds the session's lock."""
     project = find_project(Path(root))
     loop = SessionLoop(project, SessionPlace(project.state, session_id))
     state = wire_record.decode(SessionLoopState, before)
     try:
         loop.taken_over(agent_above(agent))
-        loop.write_down(state, state.iteration + 1, prompt, said=digest(words))
+        loop.write_down(state, state.iteration + 1, prompt, said=digest(words), at=at)
     finally:
         loop.close()
 
