@@ -257,14 +257,21 @@ def test_the_counter_moves_only_when_a_prompt_was_taken(project: Project) -> Non
     assert reader.view(project.state, loop_of(project, "one")).state.iteration == 0
 
 
+async def until_decided(host: Host) -> None:
+    """What was said has been looked at, and the delay before the prompt has begun."""
+    while not storage.load_link(host.hook._place("one")).said:  # noqa: ASYNC110  a file is waited for
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)
+
+
 def test_a_loop_that_is_cancelled_during_the_delay_gets_no_prompt(project: Project) -> None:
-    host = Host(project, delay=300)
+    host = Host(project, delay=2000)
     host.hook.start_loop("one", "fix it", PLAIN)
     host.say("one", "at it")
 
     async def session() -> None:
         idle = asyncio.create_task(host.idle("one"))
-        await asyncio.sleep(0.15)
+        await until_decided(host)
         host.hook.cancel_loop("one")
         await idle
 
@@ -274,13 +281,13 @@ def test_a_loop_that_is_cancelled_during_the_delay_gets_no_prompt(project: Proje
 
 
 def test_a_loop_that_was_replaced_during_the_delay_is_not_sent_on(project: Project) -> None:
-    host = Host(project, delay=300)
+    host = Host(project, delay=3000)
     host.hook.start_loop("one", "first", PLAIN)
     host.say("one", "at it")
 
     async def session() -> None:
         idle = asyncio.create_task(host.idle("one"))
-        await asyncio.sleep(0.15)
+        await until_decided(host)
         await asyncio.to_thread(
             host.hook.start_loop, "one", "second", StartLoopOptions(trust_promise=True, replace=True)
         )
@@ -291,7 +298,12 @@ def test_a_loop_that_was_replaced_during_the_delay_is_not_sent_on(project: Proje
     assert iteration(host) == 1
 
 
-def test_idle_events_at_once_are_one(host: Host) -> None:
+def test_idle_events_at_once_are_one(project: Project) -> None:
+    async def inject(session: str, prompt: str) -> None:
+        await asyncio.sleep(0.05)
+        await host.inject(session, prompt)
+
+    host = Host(project, delay=100, inject_prompt=inject)
     host.hook.start_loop("one", "fix it", PLAIN)
     host.say("one", "at it")
 
