@@ -22,7 +22,7 @@ _ADDRESS = r"http://127\.0\.0\.1:\d+"
 
 
 @contextmanager
-def _with_hooks(name: str) -> Iterator[None]:
+def _with_hooks(name: str, words: tuple[str, ...]) -> Iterator[None]:
     """Codex calls hooks that nobody has looked at only when told to; the rest is as a user would start it."""
     plain = CLIENTS[name]
 
@@ -31,7 +31,7 @@ def _with_hooks(name: str) -> Iterator[None]:
             command, env = plain(place, session)
         if name == "codex":
             command = [*command[:2], "--dangerously-bypass-hook-trust", *command[2:]]
-        return Start(command, {**env, "PATH": path(name, place)})
+        return Start([*command, *words], {**env, "PATH": path(name, place)})
 
     CLIENTS[name] = client
     try:
@@ -71,9 +71,17 @@ def install(name: str, place: Place, scope: str = "--user", *words: str) -> None
     )
 
 
-def said(name: str, place: Place, prompt: str, session: str = "", *, kill_after: Path | None = None) -> Ran:
+def said(
+    name: str,
+    place: Place,
+    prompt: str,
+    session: str = "",
+    *,
+    kill_after: Path | None = None,
+    words: tuple[str, ...] = (),
+) -> Ran:
     """One prompt in a session of the agent, until it stops."""
-    with _with_hooks(name):
+    with _with_hooks(name, words):
         return run(name, place, prompt, session, kill_after=kill_after)
 
 

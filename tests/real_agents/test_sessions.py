@@ -1,6 +1,7 @@
 """Each agent in a session of its own with the installed plugin: it stops with a proof, at a limit, or when told."""
 
 import json
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from models.script import Bash, Step, Turn, Write
 from real_agents.cases import session_of, stage
 from real_agents.clients import Place
 from real_agents.install import missing
+from real_agents.running import environment
 from real_agents.sessions import install, loops, receipt, said, serving, wait_for
+from untilproven.session.plugins import known
 
 AGENTS = ("claude", "codex", "gemini", "qwen")
 CLAIM = "All is well. <promise>DONE</promise>"
@@ -22,6 +25,7 @@ SOLVED: Sequence[Step] = (
     Turn(calls=(Write(write="made.txt", content="by the agent\n"),)),
     Turn(say=CLAIM),
 )
+PLUGIN = known.directory("claude")
 pytestmark = pytest.mark.timeout(400)
 
 
@@ -34,10 +38,9 @@ def each(*names: str) -> pytest.MarkDecorator:
 
 
 @each(*AGENTS)
-@pytest.mark.parametrize("scope", ["--user"])
-def test_a_session_goes_on_until_the_work_is_proven(name: str, scope: str, tmp_path: Path) -> None:
+def test_a_session_goes_on_until_the_work_is_proven(name: str, tmp_path: Path) -> None:
     with stage(name, {name: SOLVED}, tmp_path) as (place, server):
-        install(name, place, scope)
+        install(name, place)
         ran = said(name, place, LOOP)
         assert ran.code == 0, ran.err
         turns = server.turns(name)
@@ -55,11 +58,12 @@ def test_a_session_goes_on_until_the_work_is_proven(name: str, scope: str, tmp_p
 
 @each(*AGENTS)
 def test_a_session_stops_at_its_limit(name: str, tmp_path: Path) -> None:
-    with stage(name, {name: [Turn(say=CLAIM)] * 5}, tmp_path) as (place, server):
+    steps = [Turn(say="I begin."), Turn(say="I go on."), *[Turn(say=CLAIM)] * 5]
+    with stage(name, {name: steps}, tmp_path) as (place, server):
         install(name, place)
-        ran = said(name, place, LOOP.replace("iterations 6", "iterations 2"))
+        ran = said(name, place, LOOP.replace("iterations 6", "iterations 4"))
         assert ran.code == 0, ran.err
-        assert len(server.turns(name)) == 2, ran.out + ran.err
+        assert len(server.turns(name)) == 4, ran.out + ran.err
         (loop,) = loops(place)
         assert loop["status"] == "failed"
 
@@ -82,6 +86,32 @@ def test_a_loop_that_was_cancelled_stays_so_and_another_session_never_had_one(na
         after = said(name, place, "and now?", session)
         assert after.code == 0, after.err
         assert len(server.turns(name)) == 4, after.out + after.err
+
+
+@each("claude")
+def test_a_plugin_of_claude_does_the_same(name: str, tmp_path: Path) -> None:
+    with stage(name, {name: [Turn(say="I begin."), *SOLVED[2:]]}, tmp_path) as (place, server):
+        ran = said(name, place, LOOP.replace("/ralph", "/untilproven:ralph"), words=("--plugin-dir", str(PLUGIN)))
+        assert len(server.turns(name)) == 3, ran.out + ran.err
+        assert statuses(place) == ["completed"]
+        valid = subprocess.run(
+            [name, "plugin", "validate", str(PLUGIN)],
+            env={**environment(name, place), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert valid.returncode == 0, valid.stdout + valid.stderr
+
+
+@each("codex")
+def test_codex_takes_a_word_without_a_slash_from_the_settings_of_a_project(name: str, tmp_path: Path) -> None:
+    with stage(name, {name: [Turn(say="I begin."), *SOLVED[2:]]}, tmp_path) as (place, server):
+        install(name, place, "--project")
+        ran = said(name, place, LOOP.replace("/ralph", "ralph:"))
+        assert len(server.turns(name)) == 3, ran.out + ran.err
+        assert statuses(place) == ["completed"]
 
 
 @each("opencode")
