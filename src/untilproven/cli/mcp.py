@@ -2,6 +2,7 @@
 
 import click
 
+from untilproven import __version__
 from untilproven.cli import here
 
 
@@ -14,5 +15,5 @@ def command() -> int:
     """
     from untilproven.session.mcp_server import server  # noqa: PLC0415  loads all that checks need
 
-    server(here.project()).run("stdio")
+    server(here.project(), __version__).run("stdio")
     return 0

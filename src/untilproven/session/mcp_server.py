@@ -30,7 +30,7 @@ class Evidence:
     files: list[str] = field(default_factory=list)
 
 
-def server(project: Project) -> "MCPServer":
+def server(project: Project, version: str) -> "MCPServer":
     """Everything is ready, and nothing runs yet."""
     try:
         from mcp.server import MCPServer  # noqa: PLC0415  an extra, and slow to load
@@ -39,9 +39,7 @@ def server(project: Project) -> "MCPServer":
             "`ralph mcp` needs the package mcp, which is not installed",
             hint="pip install 'untilproven[mcp]', or: uvx --from 'untilproven[mcp]' ralph mcp",
         ) from error
-    from untilproven import __version__  # noqa: PLC0415
-
-    made: MCPServer = MCPServer("untilproven", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    made: MCPServer = MCPServer("untilproven", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
     _add(made, Tools(project, agent_above()))
     return made
 

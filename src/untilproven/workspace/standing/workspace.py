@@ -95,6 +95,9 @@ class StandingWorkspace:
             if not is_same(start.get(path), now.get(path))
         }
 
+    def expect_check(self, supervision: Supervision) -> None:
+        """Nothing is made ready: a check runs only when something is claimed."""
+
     @contextmanager
     def turned_back(self) -> Iterator[None]:
         """Meanwhile checks see the tree as it was when the loop began."""
