@@ -76,11 +76,12 @@ def test_what_is_done_by_somebodys_word_is_not_ticked(office: Office) -> None:
     assert "nothing to do" in synced(office)
 
 
-def test_a_command_that_is_not_what_it_looks_like_is_refused(office: Office) -> None:
+def test_a_command_that_is_not_what_it_looks_like_is_none(office: Office) -> None:
     (office.root / "bad.md").write_text("- [ ] one\n  - [ ] `pytest \u202e-q`\n")
-    failed = office.sync(tracker="bad.md")
-    assert failed.returncode == 1
-    assert "a command with control characters" in failed.stderr
+    office.synced(tracker="bad.md")
+    task = office.task("RALPH-001")
+    assert commands(task) == []
+    assert task.acceptance_criteria == ("`pytest -q`",)
 
 
 def test_our_own_task_is_added_once_at_the_end_of_the_list(office: Office) -> None:

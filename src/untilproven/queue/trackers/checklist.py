@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from untilproven.core.naming import quoted
-from untilproven.core.tasks import commands
-from untilproven.core.text import printable
 from untilproven.errors import UsageError
 from untilproven.model.task import Task, TaskStatus
 from untilproven.model.tracker import IssueState, Kind
@@ -84,15 +82,9 @@ class Checklist:
 
     def _read(self, text: str) -> tuple[Task, ...]:
         try:
-            tasks = checklist.read(text).tasks
+            return checklist.read(text).tasks
         except Misread as wrong:
             raise Refused(f"{self.name}:{wrong.line}: {wrong.why}", hint="correct the line") from None
-        for line in (line for task in tasks for line in commands(task)):
-            if printable(line) != line:
-                raise Refused(
-                    f"{self.name} has a command with control characters: {quoted(line)}", hint="take them out"
-                )
-        return tasks
 
     def _text(self) -> str:
         return reading.text_of(self._root, self._file) if self._file.exists() else ""
@@ -118,7 +110,7 @@ class Checklist:
             own_id=own,
             priority=entry.priority,
             completion=entry.completion,
-            acceptance_criteria=entry.acceptance_criteria,
+            acceptance_criteria=tuple(map(words.title_of, entry.acceptance_criteria or ())) or UNSET,
         )
 
 
