@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,17 +15,6 @@ from untilproven.queue.trackers import web
 from untilproven.queue.trackers.contract import Off, Refused, Unclear
 from untilproven.queue.trackers.github import GitHub, repository_of
 from untilproven.store.layout import Project
-
-
-@pytest.fixture
-def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as one:
-        yield one
-
-
-@pytest.fixture
-def office(project: Project, server: GitHubServer) -> Office:
-    return Office(project, server)
 
 
 def tracker(server: GitHubServer, *, seconds: float = 5.0, label: str = "ralph", token: str = TOKEN) -> GitHub:

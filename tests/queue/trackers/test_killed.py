@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,19 +16,7 @@ from untilproven.queue.trackers.deciding import Change, Plan
 from untilproven.queue.trackers.doing import Doing
 from untilproven.queue.trackers.operating import Ops
 from untilproven.store import clock
-from untilproven.store.layout import Project
 from untilproven.store.tracker_ops import tracker_ops_of
-
-
-@pytest.fixture
-def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as one:
-        yield one
-
-
-@pytest.fixture
-def office(project: Project, server: GitHubServer) -> Office:
-    return Office(project, server)
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before it was made", "after it was made"])

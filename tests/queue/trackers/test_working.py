@@ -1,7 +1,6 @@
 """`ralph work` tells the tracker how tasks end, and goes on when it cannot be told."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,12 +49,6 @@ class Team(Office):
         assert done.returncode == 0, done.stderr
         trust_commands(self.root, [check])
         return new
-
-
-@pytest.fixture
-def server() -> Iterator[GitHubServer]:
-    with GitHubServer() as one:
-        yield one
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from untilproven.core.text import cut, printable
 from untilproven.queue.trackers.contract import Off, Unclear
 from untilproven.store import files
+from untilproven.workspace.git.running import path_outside
 
 LARGEST = 64 * files.MIB
 _SAID = 2000
@@ -25,14 +26,7 @@ class Ended(NamedTuple):
 
 def located(name: str, root: Path) -> str:
     """The program, unless it lies in the project's tree; empty if there is none."""
-    return shutil.which(name, path=_path_outside(root)) or ""
-
-
-def _path_outside(root: Path) -> str:
-    inside = root.resolve()
-    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    kept = [one for one in entries if one.startswith("/") and not Path(one).resolve().is_relative_to(inside)]
-    return os.pathsep.join(kept) or os.defpath
+    return shutil.which(name, path=path_outside(root)) or ""
 
 
 def run(
@@ -46,7 +40,7 @@ def run(
             process = subprocess.Popen(
                 [program, *words],
                 cwd=root,
-                env={**os.environ, "PATH": _path_outside(root), **env},
+                env={**os.environ, "PATH": path_outside(root), **env},
                 stdin=given,
                 stdout=output,
                 stderr=errors,

@@ -70,10 +70,11 @@ def program(env: Mapping[str, str]) -> str:
 def environment(tree: Path) -> dict[str, str]:
     """What every git finds: nothing of git's own variables, and no program from inside the tree."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") and name not in _DROPPED}
-    return {**env, "PATH": _path_outside(tree), **_ALWAYS}
+    return {**env, "PATH": path_outside(tree), **_ALWAYS}
 
 
-def _path_outside(tree: Path) -> str:
+def path_outside(tree: Path) -> str:
+    """PATH without what lies in the tree, and without what depends on where one stands."""
     inside = tree.resolve()
     named = os.environ.get("PATH", os.defpath).split(os.pathsep)
     kept = [one for one in named if one.startswith("/") and not Path(one).resolve().is_relative_to(inside)]
