@@ -1,5 +1,6 @@
 """What a function refuses, reports or computes less than it did, or only pretends to."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
@@ -15,28 +16,67 @@ _OF_HANDLERS = frozenset(
     {"try", "except", "catch", "finally", "pass", "Exception", "BaseException", "Throwable", "Error"}
 )
 _OF_HANDLERS |= {"e", "ex", "err", "error", "return", "None", "null", "nil", "undefined", "ignored", "_"}
+_NAME = re.compile(r"[A-Za-z_]\w+")
+_OF_CONDITIONS = frozenset({"self", "this", "not", "and", "or", "is", "in", "None", "null", "nil", "len", "true", "false"})
+_HALF = 0.5
+_UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
+"""What is raised where something is yet to be written: whoever writes it raises it no longer."""
 
 
 def functions(comparison: Comparison) -> Iterator[Signal]:
     then_there, now_there = _everything(comparison, "before"), _everything(comparison, "after")
-    for before, after in functions_of(comparison):
+    changed = list(functions_of(comparison))
+    come = [frozenset(_NAME.findall(guard)) for before, after in changed for guard in _guards_come(before, after)]
+    for before, after in changed:
         was, now = before.function if before else _NOTHING, after.function
         if not after.pair.is_test:
             yield from _added(before, after, was, now)
         if before is not None:
+            yield from _guards_lost(before, after, then_there, now_there, come)
             yield from _lost(before, after, then_there, now_there)
         if now.always_equal and not was.always_equal:
             yield _signal("always-equal", after)
 
 
+def _guards_come(before: Placed | None, after: Placed) -> list[str]:
+    return [] if after.pair.is_test else _gone(after.function.guards, before.function.guards if before else ())
+
+
+def _guards_lost(
+    before: Placed, after: Placed, then_there: str, now_there: str, come: list[frozenset[str]]
+) -> Iterator[Signal]:
+    """`come` has the words of conditions under which something refuses that did not."""
+    was, now = before.function, after.function
+    if len(now.guards) >= len(was.guards):
+        return
+    gone = [(guard, "".join(guard.split())) for guard in _gone(was.guards, now.guards)]
+    guards = [guard for guard, written in gone if now_there.count(written) < max(then_there.count(written), 1)]
+    if guards:
+        explained = tuple(_said_for(guards, before, after, come))
+        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
+
+
+def _said_for(guards: list[str], before: Placed, after: Placed, come: list[frozenset[str]]) -> Iterator[str]:
+    if _is_rewritten(before, after):
+        yield "rewritten"
+    elif _written(before, after):
+        yield "reworked"
+    if before.function.raises and not _gone(before.function.raises, after.function.raises):
+        yield "still-raises"
+    if all(_is_among(guard, come) for guard in guards):
+        yield "moved"
+
+
+def _is_among(guard: str, others: list[frozenset[str]]) -> bool:
+    """Another one asks mostly about the same names."""
+    names = frozenset(_NAME.findall(guard)) - _OF_CONDITIONS
+    return any(len(names & other) > _HALF * len(names) for other in others)
+
+
 def _lost(before: Placed, after: Placed, then_there: str, now_there: str) -> Iterator[Signal]:
     was, now = before.function, after.function
     explained = ("rewritten",) if _is_rewritten(before, after) else ()
-    gone = [(guard, "".join(guard.split())) for guard in _gone(was.guards, now.guards)]
-    guards = [guard for guard, written in gone if now_there.count(written) < max(then_there.count(written), 1)]
-    if guards and len(now.guards) < len(was.guards):
-        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
-    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises]
+    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises and error not in _UNDONE]
     if raised and not explained and all(now_there.count(error) >= then_there.count(error) for error in set(raised)):
         explained = ("moved",)
     if raised:
@@ -48,7 +88,12 @@ def _lost(before: Placed, after: Placed, then_there: str, now_there: str) -> Ite
 
 def _is_rewritten(before: Placed, after: Placed) -> bool:
     """More was written anew than taken away would explain: whoever only takes a guard away writes nothing."""
-    return len(after.words - before.words - _OF_HANDLERS) >= _WRITTEN
+    return len(_written(before, after)) >= _WRITTEN
+
+
+def _written(before: Placed, after: Placed) -> frozenset[str]:
+    """Words that are new."""
+    return after.words - before.words - _OF_HANDLERS
 
 
 def _added(before: Placed | None, after: Placed, was: Function, now: Function) -> Iterator[Signal]:

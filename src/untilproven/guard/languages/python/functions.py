@@ -38,6 +38,8 @@ _CLEANS = re.compile(
     r"_*(?:validate|sanitize|sanitise|escape|verify)(?:_\w+|[A-Z]\w*)?|\w+_(?:validate|sanitize|escape)"
 )
 _GUARDS = re.compile(r"\w*_required|require_\w+|requires_\w+|validate\w*|permission\w*|authenticated|rate_?limit\w*")
+_FOR_TYPES = re.compile(r"[\w.]+ is not None|isinstance\([\w., ()|]+\)")
+"""What is asserted to tell a type checker, not to refuse anything."""
 _EQUALS = frozenset({"__eq__", "equals", "is_equal", "equal", "eq", "isequal", "is_same"})
 _EMPTY: tuple[object, ...] = ([], (), {}, "", frozenset(), b"")
 _SEEN = (
@@ -80,7 +82,9 @@ def _guards(node: SgNode, seen: list[SgNode]) -> Iterator[str]:
         if condition and _refuses(statement.field("consequence")):
             yield written(condition)
         elif statement.kind() == "assert_statement" and parts(statement):
-            yield written(parts(statement)[0])
+            asserted = written(parts(statement)[0])
+            if not _FOR_TYPES.fullmatch(asserted):
+                yield asserted
         elif statement.kind() == "expression_statement":
             call = call_of(expression(statement))
             if call and _VALIDATES.fullmatch(call.name) and not call.path.startswith("subprocess."):
