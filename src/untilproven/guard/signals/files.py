@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
+
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
@@ -19,7 +21,7 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         if pair.after is None or pair.kind in {"dependencies", "cache"}:
             continue
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
-        yield from _more(pair, "suppression-added", was.suppressions, now.suppressions)
+        yield from _silenced(pair, was.suppressions, now.suppressions)
         yield from _more(pair, "todo-added", was.todos, now.todos)
         alone = ("new-file",) if pair.before is None and pair.is_test else ()
         yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
@@ -31,6 +33,14 @@ def files(comparison: Comparison) -> Iterator[Signal]:
             yield from _commented_out(pair, was, now)
 
 
+def _silenced(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:
+    """In tests they hide nothing from those who use the code."""
+    for signal in _more(pair, "suppression-added", was, now):
+        new = list((Counter(now) - Counter(was)).elements())
+        explained = () if _are_on_old_lines(pair, new) else signal.explained
+        yield msgspec.structs.replace(signal, explained=(*explained, "in-tests") if pair.is_test else explained)
+
+
 def _more(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:
     """One signal, for how many more there are."""
     more = len(now) - len(was)
@@ -38,6 +48,21 @@ def _more(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> 
         new = list((Counter(now) - Counter(was)).elements())
         explained = ("among-other-work",) if more < _SHARE * _lines_added(pair) else ()
         yield Signal(name, pair.path, 1, pair.path, now="; ".join(new[:3]), amount=more, explained=explained)
+
+
+def _are_on_old_lines(pair: Pair, new: list[str]) -> bool:
+    """Most of them are put on or above lines that were there before: they silence what nobody worked on."""
+    if pair.before is None or pair.after is None:
+        return False
+    was = {line.strip() for line in pair.before.text.splitlines()}
+    lines = [line.strip() for line in pair.after.text.splitlines()]
+    found = 0
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        for mark in set(new):
+            if mark in line and line not in was:
+                rest = line.partition(mark)[0].rstrip(" /#*{").strip()
+                found += (rest or following) in was
+    return found > _SHARE * len(new)
 
 
 def _lines_added(pair: Pair) -> int:

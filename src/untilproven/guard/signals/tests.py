@@ -1,5 +1,6 @@
 """Tests that are gone, hidden, skipped, or run with less."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -10,6 +11,18 @@ from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 
 _NEARLY_ALL = 0.9
+_FOREIGN = re.compile(
+    r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy|big_?endian"
+    r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
+)
+_OF_PLATFORMS = frozenset(
+    {"sys", "os", "name", "platform", "system", "lower", "startswith", "startsWith", "python_implementation"}
+    | {"implementation", "target_os", "target_arch", "target_env", "target_family", "target_endian", "runtime", "GOOS"}
+    | {"process", "cfg_attr", "cfg", "ignore", "any", "or", "OS", "DisabledOnOs", "value", "skip", "skipif"}
+)
+_SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
+_TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")
+"""A condition under which it runs, not one under which it does not."""
 
 
 def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
@@ -68,7 +81,8 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
-        yield signal_of(name, one, was="runs", now=now.reason or "skipped")
+        explained = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
+        yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=explained)
     if lost := len(was.cases) - len(now.cases):
         gone = [case for case in was.cases if case not in now.cases]
         if lost > 0 and gone:
@@ -82,6 +96,17 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         yield signal_of(
             "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
         )
+
+
+def _is_elsewhere(reason: str) -> bool:
+    """It is skipped only on platforms that hardly anybody works and checks on: it still runs here."""
+    condition, *_ = reason.split(": ")
+    if unless := _SKIPS_UNLESS.fullmatch(condition):
+        condition = unless[1]
+    if _TURNED.search(condition):
+        return False
+    words = set(re.findall(r"[A-Za-z_]\w*", condition)) - _OF_PLATFORMS
+    return bool(words) and all(_FOREIGN.fullmatch(word) for word in words)
 
 
 def _suites(tests: Tests) -> Iterator[Signal]:
