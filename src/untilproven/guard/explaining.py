@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair, Side
+from untilproven.guard.facts import Strength
 from untilproven.guard.kinds import is_prose
 from untilproven.guard.languages import grammar_of
 from untilproven.guard.pairing import Became, Placed, Tests, functions_of
@@ -24,6 +25,7 @@ _EVERYWHERE = frozenset(
     | {"object", "undefined", "toString", "length", "message", "__name__", "number", "text", "Type", "property"}
 )
 """Names that relate nothing to anything."""
+_OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _SHORTEST = 4
 _SHARE = 0.5
 _NEARLY_ALL = 0.8
@@ -41,9 +43,9 @@ class Explanations:
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
-        if test.words & self._gone:
+        if test.words & self._gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._gone:
             found.append("symbol-removed")
-        elif test.words & self._words_gone:
+        elif test.words & self._words_gone or test.words & self._undefined:
             found.append("source-removed")
         if self._is_elsewhere(test):
             found.append("duplicate")
@@ -51,7 +53,7 @@ class Explanations:
             found.append("consolidated")
         elif renewed := self._renewed(test):
             found.append("renewed" if max(map(_weight, renewed)) >= _weight(test) else "replaced")
-        elif self._is_about_changed(test) and self._is_outweighed(test):
+        elif self._is_outweighed(test) and (self._is_about_changed(test) or self._is_covered(test)):
             found.append("replaced")
         return tuple(found)
 
@@ -70,16 +72,20 @@ class Explanations:
     @cached_property
     def _gone(self) -> frozenset[str]:
         """Names that were defined in the source, and are not even mentioned any more where something differs."""
-        was = _defined(line for pair in self._source for line in _lines(pair.before))
-        now = _defined(line for pair in self._source for line in _lines(pair.after))
+        return self._undefined - self._there
+
+    @cached_property
+    def _undefined(self) -> frozenset[str]:
+        """Names that were defined in the source more often than they are now, where something differs."""
+        was = _defined(line for pair in self._source for line in _lines(pair.before).elements())
+        now = _defined(line for pair in self._source for line in _lines(pair.after).elements())
         files = {PurePosixPath(pair.path).stem for pair in self._source if pair.after is None}
-        gone = {name for name in (was - now) | files if len(name) >= _SHORTEST}
-        return frozenset(gone - self._there)
+        return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - _EVERYWHERE
 
     @cached_property
     def _there(self) -> frozenset[str]:
-        """Every word of what differs, as it is now."""
-        texts = (pair.after.text for pair in self._comparison.pairs if pair.after)
+        """Every word of what differs, as it is now; what is removed is told to readers, and is gone all the same."""
+        texts = (pair.after.text for pair in self._comparison.pairs if pair.after and not is_prose(pair.path))
         return frozenset(name for text in texts for name in _NAME.findall(text))
 
     @cached_property
@@ -163,6 +169,11 @@ class Explanations:
         grown = (one for one in self._grown if one.after.pair is test.pair)
         return added + sum(_weight(one.after) - _weight(one.before) for one in grown) >= self._lost_with(test)
 
+    def _is_covered(self, test: Placed) -> bool:
+        """New and grown tests beside it have most of its words."""
+        there = {name for one in self._gained if one.pair is test.pair for name in one.words}
+        return len(test.words & there) >= _NEARLY_ALL * len(test.words)
+
     def _lost_with(self, test: Placed) -> int:
         """What it and those that went with it asked."""
         return sum(len(one.test.assertions) for one in self._tests.removed if one.pair is test.pair)
@@ -221,9 +232,10 @@ def _asks(one: Placed) -> int:
 
 
 def _weight(one: Placed) -> int:
-    """How often it asks something."""
-    return len(one.test.assertions) * max(len(one.test.cases), 1)
+    """How often it asks something that may fail."""
+    strong = sum(assertion.strength > Strength.NOTHING for assertion in one.test.assertions)
+    return strong * max(len(one.test.cases), 1)
 
 
-def _defined(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(name for text in texts for name in _DEFINED.findall(text))
+def _defined(texts: Iterable[str]) -> Counter[str]:
+    return Counter(name for text in texts for name in _DEFINED.findall(text))

@@ -38,7 +38,7 @@ _CLEANS = re.compile(
     r"_*(?:validate|sanitize|sanitise|escape|verify)(?:_\w+|[A-Z]\w*)?|\w+_(?:validate|sanitize|escape)"
 )
 _GUARDS = re.compile(r"\w*_required|require_\w+|requires_\w+|validate\w*|permission\w*|authenticated|rate_?limit\w*")
-_FOR_TYPES = re.compile(r"[\w.]+ is not None|isinstance\([\w., ()|]+\)")
+_FOR_TYPES = re.compile(r"[\w.]+ is not None")
 """What is asserted to tell a type checker, not to refuse anything."""
 _EQUALS = frozenset({"__eq__", "equals", "is_equal", "equal", "eq", "isequal", "is_same"})
 _EMPTY: tuple[object, ...] = ([], (), {}, "", frozenset(), b"")
