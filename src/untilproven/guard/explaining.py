@@ -26,6 +26,7 @@ _EVERYWHERE = frozenset(
 )
 """Names that relate nothing to anything."""
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
+_TOKEN = re.compile(r"\w+")
 _SHORTEST = 4
 _SHARE = 0.5
 _NEARLY_ALL = 0.8
@@ -61,6 +62,29 @@ class Explanations:
         """Its subject was changed, too: it names something of the source that differs, or is named after it."""
         found = ["source-changed"] if self._is_about_changed(test) else []
         return (*found, *(["dependencies-changed"] if self._requirements_changed else []))
+
+    def of_assertion(self, one: Became, was: str, now: str = "") -> tuple[str, ...]:
+        """Of one that went, or of its value that is another. That the subject of the test was changed says little for
+        an assertion that has no word in common with that, or for a value that the test still gives by itself."""
+        found = list(self.of_changed(one.before))
+        lost, come = _tokens(was) - _tokens(now), _tokens(now) - _tokens(was)
+        before, after = _rest(one.before.text, was), _rest(one.after.text, now)
+        if come & (after - before) or lost & (before - after):
+            found.append("input-changed")
+        is_backed = "input-changed" in found or come & self._tokens[1] or lost & self._tokens[0]
+        is_echo = bool(lost and come) and lost <= after and not come & after
+        if "source-changed" in found and (is_backed or (now and not is_echo)):
+            found.append("backed")
+        return tuple(found)
+
+    @cached_property
+    def _tokens(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Of lines of the source that went, and of those that came."""
+        was, now = Counter[str](), Counter[str]()
+        for pair in self._source:
+            was += _lines(pair.before) - _lines(pair.after)
+            now += _lines(pair.after) - _lines(pair.before)
+        return _tokens("\n".join(was)), _tokens("\n".join(now))
 
     def _is_about_changed(self, test: Placed) -> bool:
         """It names something that differs, and that few tests beside it name; or it is named after it."""
@@ -216,6 +240,15 @@ def _lines(side: Side | None) -> Counter[str]:
                 first -= 1
             lines[first:last] = [""] * (last - first)
     return Counter(line for line in map(str.strip, lines) if not _REMARK.match(line))
+
+
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text))
+
+
+def _rest(text: str, part: str) -> frozenset[str]:
+    """The words of a text besides those of a part of it."""
+    return frozenset(Counter(_TOKEN.findall(text)) - Counter(_TOKEN.findall(part)))
 
 
 def _parts(name: str) -> frozenset[str]:

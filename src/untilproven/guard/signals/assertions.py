@@ -16,6 +16,9 @@ _BREADTH = {"RuntimeException": 1, "Exception": 2, "Error": 2, "Throwable": 3, "
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
 """The same call at two places."""
 _LITERAL = re.compile(r"[rbfu]{0,2}['\"`]|-?\d|[\[({]|True\b|False\b|None\b|true\b|false\b|null\b|nil\b")
+_TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
+_NAMES = re.compile(r"[A-Za-z_]\w*")
+_CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
 
@@ -40,13 +43,16 @@ def _weaker(one: Became, explanations: Explanations, elsewhere: set[str]) -> Ite
     if strong and not left:
         yield signal_of("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
     elif gone and _asked(left, now) < _asked(strong, was):
-        said = (*explained, "moved") if elsewhere.issuperset(_texts(gone)) else explained
+        said = max((explanations.of_assertion(one, old.text) for old in gone), key=len)
+        said = (*said, "moved") if elsewhere.issuperset(_texts(gone)) else said
         yield signal_of("assertion-removed", one, was=gone[0].text, explained=said, amount=len(strong) - len(left))
     if trivial := _without(_trivial(now.assertions), _trivial(was.assertions)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
         yield signal_of(name, one, now=trivial[0].text, amount=len(trivial))
     for old, new in _pairs(gone, come):
-        yield from _compared(one, old, new, explained)
+        said = explanations.of_assertion(one, old.expected or "", new.expected or "") if new.expected else explained
+        said = (*said, "computed") if _is_computed(old, new) else said
+        yield from _compared(one, old, new, said)
     yield from _mocked(one)
 
 
@@ -67,6 +73,12 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
                 yield signal("message-changed" if old.error is not None else "expected-changed")
         elif old.strength is not Strength.EXACTLY:
             yield signal("operands-swapped")
+
+
+def _is_computed(old: Assertion, new: Assertion) -> bool:
+    """The value is put together from names that it was not put together from."""
+    was, now = (set(_NAMES.findall(_TEXT.sub("", one.expected or ""))) for one in (old, new))
+    return bool(now - was - _CONSTANTS)
 
 
 def _is_broader(old: str, new: str) -> bool:

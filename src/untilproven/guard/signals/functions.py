@@ -17,7 +17,9 @@ _OF_HANDLERS = frozenset(
 )
 _OF_HANDLERS |= {"e", "ex", "err", "error", "return", "None", "null", "nil", "undefined", "ignored", "_"}
 _NAME = re.compile(r"[A-Za-z_]\w+")
-_OF_CONDITIONS = frozenset({"self", "this", "not", "and", "or", "is", "in", "None", "null", "nil", "len", "true", "false"})
+_OF_CONDITIONS = frozenset(
+    {"self", "this", "not", "and", "or", "is", "in", "None", "null", "nil", "len", "true", "false"}
+)
 _HALF = 0.5
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
 """What is raised where something is yet to be written: whoever writes it raises it no longer."""

@@ -81,8 +81,8 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
-        explained = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
-        yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=explained)
+        foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
+        yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=foreign)
     if lost := len(was.cases) - len(now.cases):
         gone = [case for case in was.cases if case not in now.cases]
         if lost > 0 and gone:

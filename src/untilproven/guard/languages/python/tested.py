@@ -18,12 +18,13 @@ _VARIABLE = re.compile(
     r"|JENKINS_URL|TESTING|IS_TESTING|IS_TEST|TEST_MODE|UNDER_TEST|TEST_ENV|RUNNING_TESTS?|IN_TESTS?|UNIT_TEST\w*|TOX_ENV_NAME|\w+_TESTING|TEST|CONTINUOUS_INTEGRATION"
 )
 _STAGE = re.compile(r"(?:\w+_)?(?:ENV|ENVIRONMENT|MODE|STAGE)")
-_NAME = re.compile(
-    r"(?:^|\.)_*(?:is_?(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|called_from_test)$",
-    re.IGNORECASE,
-)
+_NAMED = r"is_?(?:under_)?test(?:ing|s)?|under_test|running_(?:in_|under_)?(?:py)?tests?|called_from_test"
+_NAME = re.compile(rf"(?:^|\.)_*(?:{_NAMED})$", re.IGNORECASE)
 _FRAMES = re.compile(r"(?:inspect\.(?:stack|currentframe|getouterframes)|sys\._getframe|traceback\.extract_stack)\(")
 _TEST_WORD = re.compile(r"""["'][^"'\s]*(?:py)?test""", re.IGNORECASE)
+_SAID = "|".join((*map(re.escape, sorted(_RUNNERS)), "test", "testing", "ci", _VARIABLE.pattern, _STAGE.pattern))
+_MAY_ASK = re.compile(rf"""["'](?:{_SAID})["']|(?<!\w)(?i:_*(?:{_NAMED}))(?!\w)|{_FRAMES.pattern}""")
+"""Without one of these nothing below is found; looking through a text is cheaper than through its tree."""
 _SEEN: list[Rule] = [
     {
         "kind": "comparison_operator",
@@ -40,7 +41,7 @@ _SEEN: list[Rule] = [
 def asked_in(node: SgNode, *, outside: bool = False) -> Iterator[str]:
     """As written; `outside` leaves functions out."""
     text = node.text()
-    if not any(hint in text for hint in _HINTS):
+    if not any(hint in text for hint in _HINTS) or not _MAY_ASK.search(text):
         return
     taken = None
     for found in node.find_all(any=_SEEN):
