@@ -22,7 +22,9 @@ def test_what_needs_somebody_and_the_end_are_told(tmp_path: Path, wanted: tuple[
     place = Place(tmp_path)
     for title, check in (("make a", "test -e a"), ("never", "false"), ("make b", "test -e b")):
         assert place.ralph("task", "add", title, f"--until={check}", "--max-iterations=1").returncode == 0
-    done = place.ralph("work", "--agent-cmd=test -e a && touch b; touch a", "--sandbox=overlay", "--no-commit", TELL, *wanted)
+    done = place.ralph(
+        "work", "--agent-cmd=test -e a && touch b; touch a", "--sandbox=overlay", "--no-commit", TELL, *wanted
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     path = tmp_path / "told"
     lines = path.read_text().splitlines() if path.exists() else []
