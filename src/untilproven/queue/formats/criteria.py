@@ -1,20 +1,23 @@
 """Criteria in words: those that name a command are to be run, the others are for the agent to read."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import UNSET, UnsetType
 
 from untilproven.checks import criterion
+from untilproven.core.tasks import commands
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TestPassing, Validate
 
 _LONGEST = 500
 """Of a criterion that may name a command; a longer one is words."""
 _RUN = re.compile(
-    r"(?:re-?)?run\b[^`]*+`([^`\n]+)`[\s:,.;()\u2013\u2014-]*(?:(?:it |they |all )?(?:must|should) pass\b.*)?",
+    r"(?:re-?)?run\b[^`]*+`([^`\n]+)`[\s:,.;()\u2013\u2014-]*((?:it |they |all )?(?:must|should) pass\b.*)?",
     re.IGNORECASE,
 )
 """`run the tests: `make test` - must pass before the next task`, as plans have it."""
+_PROVES = re.compile(r"\b(?:tests?|lint\w*|check\w*|vet|verify|build|typecheck|suite)\b", re.IGNORECASE)
+"""What is run to prove something, and not to do it, like `go get` and `make fmt`."""
 _NAMED = 10
 _TYPED = re.compile(r"[a-z0-9_]*[-./][\w./-]*")
 """A first word that nobody begins a sentence with: `golangci-lint`, `./check.sh`."""
@@ -22,41 +25,43 @@ _TYPED = re.compile(r"[a-z0-9_]*[-./][\w./-]*")
 
 def sorted_out(criteria: Iterable[str]) -> tuple[tuple[Completion, ...] | UnsetType, tuple[str, ...] | UnsetType]:
     """What completes a task, and its acceptance criteria."""
-    commands: dict[str, None] = {}
-    words: list[str] = []
-    for text in criteria:
-        if command := _wanted(text):
-            commands[command] = None
-        else:
-            words.append(text)
-    return tuple(Command(command=line) for line in commands) or UNSET, tuple(words) or UNSET
+    lines, words = _apart(criteria, _wanted)
+    return tuple(Command(command=line) for line in lines) or UNSET, words or UNSET
 
 
 def gates(lines: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Commands, and what is none, from a place that is meant for commands."""
-    commands: dict[str, None] = {}
+    return _apart(lines, _command)
+
+
+def _apart(texts: Iterable[str], command_in: Callable[[str], str | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found: dict[str, None] = {}
     words: list[str] = []
-    for text in lines:
-        if command := _command(text):
-            commands[command] = None
+    for text in texts:
+        if len(text) <= _LONGEST and text.strip().isprintable() and (command := command_in(text)):
+            found[command] = None
         else:
             words.append(text)
-    return tuple(commands), tuple(words)
+    return tuple(found), tuple(words)
 
 
 def _wanted(text: str) -> str | None:
     """The command that a criterion asks for."""
-    if len(text) > _LONGEST or not text.strip().isprintable():
-        return None
     if found := criterion.read(text).command:
-        return found
+        return found if _is_command(found, bare=text.strip() == f"`{found}`") else None
     run = _RUN.fullmatch(text.strip())
-    return run[1].strip() if run else None
+    proves = run and (run[2] or _PROVES.search(text)) and _is_command(run[1], bare=False)
+    return run[1].strip() if run and proves else None
+
+
+def _is_command(line: str, *, bare: bool) -> bool:
+    """Files and names of tests stand in backticks, too; without a word about passing, only known programs are run."""
+    if bare:
+        return criterion.read(f"{line} passes").command is not None
+    return " " in line or line.islower()
 
 
 def _command(text: str) -> str | None:
-    if len(text) > _LONGEST or not text.strip().isprintable():
-        return None
     if found := _wanted(text) or criterion.read(f"{text} passes").command:
         return found
     words = text.split()
@@ -78,23 +83,12 @@ def completions(task: Task) -> tuple[Completion, ...]:
     return task.completion if isinstance(task.completion, tuple) else (task.completion,)
 
 
-def commands_of(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Every line that these tasks would run, once."""
-    found: dict[str, None] = {}
-    for task in tasks:
-        for one in completions(task):
-            if isinstance(one, Command) or (isinstance(one, TestPassing) and one.command):
-                found[str(one.command)] = None
-            elif isinstance(one, Validate):
-                found[one.script] = None
-    return tuple(found)
-
-
 def shared(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The commands that every one of several tasks must pass."""
     if len(tasks) < 2:
         return ()
-    return tuple(line for line in commands_of(tasks) if all(Command(command=line) in completions(one) for one in tasks))
+    lines = dict.fromkeys(line for task in tasks for line in commands(task))
+    return tuple(line for line in lines if all(Command(command=line) in completions(one) for one in tasks))
 
 
 def written(task: Task, without: Sequence[str] = ()) -> list[str]:
