@@ -1,5 +1,6 @@
 """Files that are damaged, hostile, or not what they seem."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -124,6 +125,10 @@ def test_a_huge_file_is_refused_or_read_in_time(project: Project, sample: Sample
 def test_more_entries_than_can_be_believed_are_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="more than 10000 entries"):
         reading.load(project.root, place(project, "PRD.md", "- [ ] x\n" * (reading.MOST + 1)))
+    names = [f"U-{n}" for n in range(500)]
+    many = json.dumps({"userStories": [{"id": one, "title": one, "dependsOn": names} for one in names]})
+    with pytest.raises(UsageError, match="wait for each other more than 100000 times"):
+        reading.load(project.root, place(project, "prd.json", many))
     with pytest.raises(UsageError, match=":2: an entry has more than 256 KiB"):
         reading.load(project.root, place(project, "PRD.md", "- [ ] x\n- [ ] " + "y" * 300_000))
 

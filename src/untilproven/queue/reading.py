@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from untilproven.core.naming import quoted
-from untilproven.core.tasks import commands
+from untilproven.core.tasks import commands, named_by
 from untilproven.core.text import printable
 from untilproven.errors import Damaged, UsageError
 from untilproven.model.task import Task
@@ -21,6 +21,7 @@ LONGEST = 256 * 1024
 """Of what one entry says."""
 MOST = 10_000
 """Entries of one file."""
+MOST_RELATIONS = 100_000
 _WITHIN = {
     ".ralph": ("fix_plan.md", "@fix_plan.md", "ralph-tasks.md", "queue.json", "queue.jsonc"),
     ".agents": ("tasks/prd*.json",),
@@ -100,6 +101,8 @@ def _refuse_disguised(source: Source) -> None:
 def _refuse_too_much(imported: Imported) -> None:
     if len(imported.tasks) > MOST:
         raise Misread(f"there are more than {MOST} entries")
+    if sum(len(named_by(task)) for task in imported.tasks) > MOST_RELATIONS:
+        raise Misread(f"its entries wait for each other more than {MOST_RELATIONS} times")
     for task in imported.tasks:
         if _length(task) > LONGEST:
             line = task.source.line if task.source else 1
