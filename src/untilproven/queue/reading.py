@@ -13,14 +13,12 @@ from untilproven.core.text import printable
 from untilproven.errors import Damaged, UsageError
 from untilproven.model.task import Task
 from untilproven.queue.formats import beside, known
-from untilproven.queue.formats.contract import Imported, Misread
+from untilproven.queue.formats.contract import Imported, Misread, refuse_too_many
 from untilproven.store import files
 
-LIMIT = 16 * files.MIB
+LIMIT = 8 * files.MIB
 LONGEST = 256 * 1024
 """Of what one entry says."""
-MOST = 10_000
-"""Entries of one file."""
 MOST_RELATIONS = 100_000
 _WITHIN = {
     ".ralph": ("fix_plan.md", "@fix_plan.md", "ralph-tasks.md", "queue.json", "queue.jsonc"),
@@ -99,8 +97,7 @@ def _refuse_disguised(source: Source) -> None:
 
 
 def _refuse_too_much(imported: Imported) -> None:
-    if len(imported.tasks) > MOST:
-        raise Misread(f"there are more than {MOST} entries")
+    refuse_too_many(imported.tasks)
     if sum(len(named_by(task)) for task in imported.tasks) > MOST_RELATIONS:
         raise Misread(f"its entries wait for each other more than {MOST_RELATIONS} times")
     for task in imported.tasks:

@@ -43,13 +43,13 @@ def spread(text: str, gap: str) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(VALUES, st.sampled_from([None, 2]), GAPS)
 def test_what_is_json_is_read_as_json(value: Any, indent: int | None, gap: str) -> None:
     assert plain(jsonc.parse(spread(json.dumps(value, indent=indent), gap))) == value
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.text(st.sampled_from([*'{}[],:"\\/* \n01e-.tfnul', "\ufeff"]), max_size=15))
 def test_what_is_no_json_is_refused_or_has_a_trailing_comma_or_a_comment(text: str) -> None:
     try:
@@ -61,7 +61,7 @@ def test_what_is_no_json_is_refused_or_has_a_trailing_comma_or_a_comment(text: s
         assert ours == json.loads(text.removeprefix("\ufeff"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(OBJECTS, max_size=3),
     st.lists(OBJECTS, max_size=2),
@@ -124,3 +124,11 @@ def test_mistakes_are_named_with_their_line(text: str, line: int, why: str) -> N
     with pytest.raises(Misread, match=why) as caught:
         jsonc.parse(text)
     assert caught.value.line == line
+
+
+def test_more_values_than_can_be_believed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonc, "MOST", 100)
+    jsonc.parse("[" + "0,\n" * 99 + "]")
+    with pytest.raises(Misread, match="more than 100 values") as caught:
+        jsonc.parse("[" + "0,\n" * 100 + "]")
+    assert caught.value.line == 100

@@ -212,6 +212,7 @@ def test_what_people_write_is_read(text: str) -> None:
         ("a: |2\n    b\n", 1, "is not read"),
         ("a: |\n    b\n  c\n", 3, "indented less"),
         ("just words\n", 1, "not `key: value`"),
+        ("\n" * (plain_yaml.MOST + 1), plain_yaml.MOST + 1, "more than 200000 lines"),
         ("a: \x1b[31m\n", 1, "not read"),
         ("a: x\u2028y\n", 1, "not read"),
         ("".join(f"{' ' * n}k:\n" for n in range(40)), 18, "deeper than 16"),

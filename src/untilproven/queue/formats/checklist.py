@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from untilproven.model.task import Origin, Task, TaskStatus
 from untilproven.queue.formats import criteria, markdown
-from untilproven.queue.formats.contract import Imported, Keys, Misread, newline_of
+from untilproven.queue.formats.contract import Imported, Keys, Misread, newline_of, refuse_too_many
 
 NAME = "checklist"
 ABOUT = "a Markdown list of check boxes: PRD.md, fix_plan.md, IMPLEMENTATION_PLAN.md"
@@ -81,6 +81,7 @@ def items(text: str) -> list[Item]:
         if box and (current is None or box.indent <= current.indent):
             current = Item(line.number, box.indent, box.mark, box.text, priority, last=line.number)
             found.append(current)
+            refuse_too_many(found, line.number)
         elif current is None or line.comment:
             continue
         elif box:

@@ -9,6 +9,9 @@ import msgspec
 
 from untilproven.model.task import Task
 
+MOST = 10_000
+"""Entries of one file."""
+
 
 class Misread(Exception):
     """The text is not in its format; `line` is counted from 1."""
@@ -27,6 +30,11 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """Commands that must pass for every task."""
     never_touch: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+def refuse_too_many(entries: Sequence[object], line: int = 1) -> None:
+    if len(entries) > MOST:
+        raise Misread(f"there are more than {MOST} entries", line)
 
 
 class Reader(Protocol):

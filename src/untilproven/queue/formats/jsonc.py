@@ -10,6 +10,8 @@ from untilproven.queue.formats.contract import Misread, newline_of
 from untilproven.queue.formats.node import Node
 
 DEEPEST = 64
+MOST = 400_000
+"""Values of one file."""
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _WORD = re.compile(r"[-+.\w]+")
@@ -23,6 +25,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = len(text) - len(text.removeprefix("\ufeff"))
+        self.values = 0
         self.breaks = [found.start() for found in re.finditer("\n", text)]
 
     def whole(self) -> Node:
@@ -44,6 +47,9 @@ class _Reader:
     def value(self, depth: int) -> Node:
         if depth > DEEPEST:
             raise self.wrong(f"it is nested deeper than {DEEPEST} levels")
+        self.values += 1
+        if self.values > MOST:
+            raise self.wrong(f"there are more than {MOST} values in it")
         start = self.at
         match self.skip():
             case "{":

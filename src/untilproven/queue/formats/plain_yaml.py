@@ -13,6 +13,8 @@ from untilproven.queue.formats.contract import Misread
 from untilproven.queue.formats.node import Node
 
 DEEPEST = 16
+MOST = 200_000
+"""Lines of one file."""
 _KEY = re.compile(
     r"""("[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^']|'')*+'|[^\s"'\[\]{}#&*!|>%@`,?:-][^:#]*+|-[^\s:#][^:#]*+) *:(?= |$)"""
 )
@@ -49,6 +51,8 @@ def parse(text: str) -> Node:
         raise Misread(
             f"there is {quoted(strange[0])} in it, which is not read", text.count("\n", 0, strange.start()) + 1
         )
+    if text.count("\n") > MOST:
+        raise Misread(f"there are more than {MOST} lines in it", MOST + 1)
     reader = _Reader(text)
     first = reader.peek()
     if first is None:

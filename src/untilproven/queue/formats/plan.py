@@ -10,7 +10,7 @@ from msgspec import UNSET
 from untilproven.core.naming import quoted
 from untilproven.model.task import Origin, Task, TaskStatus
 from untilproven.queue.formats import criteria, markdown
-from untilproven.queue.formats.contract import Imported, Keys, Misread, newline_of
+from untilproven.queue.formats.contract import Imported, Keys, Misread, newline_of, refuse_too_many
 
 NAME = "plan"
 ABOUT = "docs/plans/*.md with `### Task N:` sections and Validation Commands"
@@ -81,6 +81,7 @@ def _taken_apart(text: str) -> tuple[list[Section], list[str]]:
         if found:
             current = Section(line.number, found[1].strip(), found[2].strip(), last=line.number)
             sections.append(current)
+            refuse_too_many(sections, line.number)
             validating = False
         elif head and head[0] < 3:
             current = None
