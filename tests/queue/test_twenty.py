@@ -134,7 +134,8 @@ def queue(tmp_path: Path) -> Twenty:
 
 def test_twenty_tasks_side_by_side(queue: Twenty) -> None:
     done = queue.work()
-    assert done.returncode == 1, done.stdout + done.stderr
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
     expect_the_outcome(queue)
     spent = {line["taskId"]: line["costUsd"] for line in learnt(queue)}
     assert spent == {NAMES[number]: pytest.approx(cost) for number, cost in SPENT.items()}
@@ -149,7 +150,8 @@ def test_twenty_tasks_although_the_run_is_killed_ten_times(queue: Twenty) -> Non
             except subprocess.TimeoutExpired:
                 work.send_signal(signal.SIGKILL)
     done = queue.work()
-    assert done.returncode == 1, done.stdout + done.stderr
+    print(done.stdout, done.stderr)
+    assert done.returncode == 1
     expect_the_outcome(queue, within=(11, 12))
     spent = {line["taskId"]: line.get("costUsd", 99) for line in learnt(queue)}
     assert all(spent[NAMES[number]] >= cost - 1e-9 for number, cost in SPENT.items())

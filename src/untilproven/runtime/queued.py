@@ -191,7 +191,8 @@ def _outcome(loop: LoopDirectory, state: LoopState) -> tuple[TaskStatus, str]:
             code = event.exit_code
     if code == AGENT and seen and (seen.unable or seen.not_started):
         return TaskStatus.PENDING, reason
-    return TaskStatus.BLOCKED, "aborted by the user" if reason in {"", "aborted_by_user"} else reason
+    aborted = state.status is Status.ABORTED or reason == "aborted_by_user"
+    return TaskStatus.BLOCKED, "aborted by the user" if aborted else reason or "its loop failed, and nobody said why"
 
 
 def _receipt(loop: LoopDirectory) -> Receipt | None:
