@@ -134,9 +134,9 @@ def queue(tmp_path: Path) -> Twenty:
 
 def test_twenty_tasks_side_by_side(queue: Twenty) -> None:
     done = queue.work()
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    expect_the_outcome(queue)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    expect_the_outcome(queue, said)
     spent = {line["taskId"]: line["costUsd"] for line in learnt(queue)}
     assert spent == {NAMES[number]: pytest.approx(cost) for number, cost in SPENT.items()}
 
@@ -150,9 +150,9 @@ def test_twenty_tasks_although_the_run_is_killed_ten_times(queue: Twenty) -> Non
             except subprocess.TimeoutExpired:
                 work.send_signal(signal.SIGKILL)
     done = queue.work()
-    print(done.stdout, done.stderr)
-    assert done.returncode == 1
-    expect_the_outcome(queue, within=(11, 12))
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    expect_the_outcome(queue, said, within=(11, 12))
     spent = {line["taskId"]: line.get("costUsd", 99) for line in learnt(queue)}
     assert all(spent[NAMES[number]] >= cost - 1e-9 for number, cost in SPENT.items())
 
@@ -162,12 +162,12 @@ def learnt(queue: Queue) -> list[dict[str, Any]]:
     return [line for line in lines if line["type"] == "task_completed"]
 
 
-def expect_the_outcome(queue: Twenty, *, within: tuple[int, ...] = ()) -> None:
+def expect_the_outcome(queue: Twenty, said: str, *, within: tuple[int, ...] = ()) -> None:
     """Of the tasks `within` a limit on what they use, a kill takes away some of it: they come no further, if as far."""
     tasks = queue.tasks()
     assert {name: task["status"] for name, task in tasks.items()} == {
         NAMES[number]: given.status for number, given in GIVEN.items()
-    }
+    }, said
     for number, given in GIVEN.items():
         assert number in within or given.because in tasks[NAMES[number]].get("blocker", "")
     expect_the_history(queue)
