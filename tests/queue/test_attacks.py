@@ -176,3 +176,40 @@ def test_a_run_whose_cost_cannot_be_known_does_not_go_on_as_if_it_were_nothing(q
     assert done.returncode == 4, done.stdout + done.stderr
     assert "nobody knows how much" in done.stdout
     assert queue.statuses()["RALPH-002"] == "pending"
+
+
+@pytest.mark.parametrize(("title", "until", "code"), [("make a", "test -e a.txt", 0), ("spoil it", "test -e never", 1)])
+def test_the_end_of_a_task_that_only_its_commit_tells_of_is_taken_from_there(
+    queue: Queue, title: str, until: str, code: int
+) -> None:
+    """As it is when the run is killed right after the commit."""
+    queue.add(title, f"--until={until}", "--max-iterations=1")
+    assert queue.work().returncode == code
+    before = queue.git("rev-parse", "HEAD")
+    files = {
+        path: path.read_bytes()
+        for path in (queue.place.root / f".aiwg/ralph/{name}.jsonl" for name in ("tasks", "progress", "learning"))
+    }
+    for path, data in files.items():
+        path.write_bytes(b"".join(data.splitlines(keepends=True)[:-1] if path.name == "tasks.jsonl" else []))
+    assert queue.statuses() == {"RALPH-001": "in_progress"}
+    assert queue.work().returncode == code
+    assert {path: path.read_bytes() for path in files} == files
+    assert queue.git("rev-parse", "HEAD") == before
+    assert queue.git("status", "--porcelain").splitlines() == [" M README"]
+
+
+def test_a_queue_that_goes_back_to_an_earlier_commit_does_the_later_work_again(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt")
+    assert queue.work().returncode == 0
+    tasks = queue.place.root / ".aiwg/ralph/tasks.jsonl"
+    later = tasks.read_bytes().splitlines(keepends=True)[:-1]
+    queue.git("reset", "-q", "--hard", "HEAD~1")
+    assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "pending"}
+    tasks.write_bytes(b"".join(later))  # as another task's commit would have had it
+    assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "in_progress"}
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert queue.subjects() == ["RALPH-001: make a", "RALPH-002: make b"]
+    assert queue.committed("b.txt") == "b\n"

@@ -14,6 +14,7 @@ from untilproven.store.tasks import book_of
 from untilproven.workspace.git.committing import added_by, made_by
 
 _TURN_SECONDS = 60.0
+_SETTLED = frozenset({Status.FAILED, Status.ABORTED})
 
 
 def mend(project: Project, teller: Teller) -> None:
@@ -34,13 +35,16 @@ def _settled(project: Project, task: Task, teller: Teller) -> None:
     seen = _loop(project, str(task.loop))
     if seen is None or is_locked(seen.directory.lock):
         return
-    if seen.state.status in TERMINAL - {Status.CRASHED} and queued.settle(
-        project, seen.directory, seen.state, teller.note
-    ):
-        return
     if committed := _committed(project, task):
         learning.write(project, added_by(project.root, committed, learning.queue_files(project)))
         teller.note(f"{task.id} was committed before the run was cut off: {committed[:12]}")
+    elif seen.state.status in _SETTLED or (seen.state.status is Status.COMPLETED and not _commits(seen)):
+        queued.settle(project, seen.directory, seen.state, teller.note)
+
+
+def _commits(seen: LoopView) -> bool:
+    """Of a loop that was to commit, without its commit nothing is there: somebody has gone back before it."""
+    return bool(seen.state.plan and seen.state.plan.commit)
 
 
 def _ended(project: Project, loop_id: str, teller: Teller) -> None:
