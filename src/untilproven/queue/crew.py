@@ -78,7 +78,13 @@ class Crew:
         while len(self._workers) < self._most and self._has_slot():
             before = len(self._workers)
             busy = {worker.start.task.id: worker.start.cost_usd for worker in self._workers.values()}
-            start = self._work.next_start(busy)
+            try:
+                start = self._work.next_start(busy)
+            except RalphError as error:
+                if not self._workers:
+                    raise
+                self._stopped = Stopped(error.exit_code, error.message)  # those at work come to their end first
+                return
             if isinstance(start, Start):
                 self._begin(start)
                 if len(self._workers) == before:
