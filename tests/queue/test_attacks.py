@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.queues import AGENT, Queue, started, wait_for
+from runtime.queues import AGENT, PATIENCE, Queue, started, wait_for
 
 SLOW = "sleep 2\n" + AGENT
 
@@ -26,7 +26,7 @@ def test_a_checkout_of_the_task_file_while_it_is_worked_on_loses_nothing(queue: 
             time.sleep(0.02)
         queue.git("checkout", "--", ".aiwg/ralph/tasks.jsonl")
         assert queue.statuses() == {"RALPH-001": "pending"}
-        assert work.wait(60) == 0
+        assert work.wait(PATIENCE) == 0
     assert queue.statuses() == {"RALPH-001": "done"}
     assert queue.subjects()[-1] == "RALPH-001: make a"
 
@@ -40,7 +40,7 @@ def test_a_task_that_is_taken_away_meanwhile_is_not_committed(queue: Queue, side
     with started(queue, f"--parallel={side_by_side}") as work:
         wait_for(queue, "in_progress")
         assert queue.place.ralph("task", "cancel", "RALPH-001").returncode == 0
-        assert work.wait(60) == 0
+        assert work.wait(PATIENCE) == 0
     assert queue.statuses() == {"RALPH-001": "cancelled", "RALPH-002": "done", "RALPH-003": "done"}
     assert queue.subjects() == ["RALPH-002: make b", "RALPH-003: make c"]
     assert not (queue.place.root / "a.txt").exists()
@@ -52,7 +52,7 @@ def test_a_task_that_vanishes_meanwhile_is_not_committed_either(queue: Queue) ->
     with started(queue) as work:
         wait_for(queue, "in_progress")
         (queue.place.root / ".aiwg/ralph/tasks.jsonl").write_text("{this is damaged\n")
-        assert work.wait(60) == 0
+        assert work.wait(PATIENCE) == 0
     assert queue.subjects() == []
     assert not (queue.place.root / "a.txt").exists()
 
@@ -63,7 +63,7 @@ def test_a_task_that_is_added_meanwhile_is_worked_on_and_stays_in_the_file(queue
     with started(queue) as work:
         wait_for(queue, "in_progress")
         queue.add("make b", "--until=test -e b.txt")
-        assert work.wait(60) == 0
+        assert work.wait(PATIENCE) == 0
     assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "done"}
 
 
@@ -144,7 +144,7 @@ def test_four_that_were_killed_at_once_go_on_in_their_own_slots(queue: Queue) ->
         queue.add(f"make {name}", f"--until=test -e {name}.txt")
     queue.acts("sleep 30\n" + AGENT)
     with started(queue, "--parallel=4") as work:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while list(queue.statuses().values()).count("in_progress") < 4:
             assert time.monotonic() < deadline
             time.sleep(0.2)

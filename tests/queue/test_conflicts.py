@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.queues import Queue, started
+from runtime.queues import PATIENCE, Queue, started
 
 MEETS = """\
 prompt=$(cat)
@@ -56,7 +56,7 @@ def test_a_conflict_that_comes_again_is_a_humans(queue: Queue) -> None:
         for number in (1, 2):
             wait_for_a_file(loops, f"*/prompts/iteration-00{number}.md")
             line.write_text(f"mine {number}\n")
-        assert work.wait(60) == 1
+        assert work.wait(PATIENCE) == 1
     task = queue.tasks()["RALPH-001"]
     assert task["status"] == "blocked"
     assert "you changed line while the agent worked on it: yours stays" in task["blocker"]
@@ -68,7 +68,7 @@ def test_a_conflict_that_comes_again_is_a_humans(queue: Queue) -> None:
 
 
 def wait_for_a_file(place: Path, pattern: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not [*place.glob(pattern)]:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -4,7 +4,6 @@ import json
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +106,6 @@ class Twenty(Queue):
     def words(self) -> tuple[str, ...]:
         cassettes = f"--agent=replay:{self.place.beside}/cassettes/{{task}}.json"
         return (cassettes, "--sandbox=overlay", "--no-auto-test", "--parallel=3")
-
-    def work(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-P", "-m", "untilproven", "work", *self.words, *words]
-        return subprocess.run(command, cwd=self.place.root, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.queues import AGENT, Queue, started, wait_for
+from runtime.queues import AGENT, PATIENCE, Queue, started, wait_for
 from untilproven.config.trust import trust_commands
 
 
@@ -136,7 +136,7 @@ def test_a_second_run_at_the_same_time_is_refused(queue: Queue) -> None:
     with started(queue) as first:
         wait_for(queue, "in_progress")
         assert queue.work().returncode == 7
-        assert first.wait(60) == 0
+        assert first.wait(PATIENCE) == 0
     assert queue.statuses() == {"RALPH-001": "done"}
 
 
