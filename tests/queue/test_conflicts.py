@@ -51,10 +51,10 @@ def test_a_conflict_goes_back_to_the_agent_which_brings_both_together(queue: Que
 def test_a_conflict_that_comes_again_is_a_humans(queue: Queue) -> None:
     """While the agent works on the line, and again while it is to bring both together, the user changes it."""
     line, loops = queue.place.root / "line", queue.place.root / ".aiwg/ralph/loops"
-    queue.acts("echo first > line\nsleep 2\n")
+    queue.acts("echo first > line\necho at work\nsleep 3\n")
     with started(queue, "--task=RALPH-001") as work:
         for number in (1, 2):
-            wait_for_a_file(loops, f"*/prompts/iteration-00{number}.md")
+            wait_for_a_file(loops, f"*/outputs/iteration-00{number}.stdout.log")
             line.write_text(f"mine {number}\n")
         assert work.wait(PATIENCE) == 1
     task = queue.tasks()["RALPH-001"]
