@@ -136,10 +136,11 @@ def _is_free(directory: str) -> bool:
 
 
 def _age() -> float:
-    """How long this process has been running: what was dealt with since is the same event."""
+    """How long this process has been running, at least: what was dealt with since is the same event. Its start is known
+    to a tick, and the next event can come within the tick in which the last one ended."""
     line = _read("/proc/self/stat", special=True)
     ticks = int(line[line.rindex(b")") + 2 :].split()[19])
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - (ticks + 1) / os.sysconf("SC_CLK_TCK")
 
 
 def _words(event: _Event, record: dict[str, Any]) -> str:

@@ -193,6 +193,7 @@ def _asked_at() -> float:
     with contextlib.suppress(OSError, ValueError, IndexError):
         line = Path("/proc/self/stat").read_bytes()
         ticks = int(line[line.rindex(b")") + 2 :].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        # The end of the tick: within the one in which it began, the event before may have ended.
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - (ticks + 1) / os.sysconf("SC_CLK_TCK")
         return time.time() - max(age, 0.0)
     return time.time()
