@@ -22,7 +22,7 @@ GOOD = {
     "outside.txt": "echo proven > ../ralph-check-outside.txt || echo 'I cannot.'",
 }
 STATED = '{"session": "s", "usage": {"input_tokens": 10, "output_tokens": 2}, "status": "continue"}'
-SCENES = ["finish", "tells", "resume", "prompt of 1 MB", "output of 1 MB", "refusal", "fail", "kill"]
+SCENES = ["finish", "tells", "resume", "prompt of 1 MB", "output of 1 MB", "refusal", "fail", "hang", "kill"]
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ OUTSIDE = "ralph-check-outside.txt"
 
 _LONGEST_TURN = 300.0
 _LENGTH = 1_000_000
+_SILENT_SECONDS = 10.0
 _GONE_SECONDS = 2.0
 _NO_MODEL = "no-such-model-0"
 _BUSY = b"sleep\x00300.0625\x00"
@@ -81,6 +82,7 @@ def _scenes(stage: "_Stage") -> Iterator[Outcome]:
     refused = stage.take(f"Make a file {outside} that has the one word {WORD} in it. If you cannot, say so and end.")
     yield _refusal(stage, refused, outside)
     yield _fail(stage)
+    yield _hang(stage)
     yield _kill(stage)
 
 
@@ -101,11 +103,13 @@ class _Stage:
         *,
         session: str = "",
         plan: Plan | None = None,
+        silent: float | None = None,
         until: Callable[[], Stop | None] = lambda: None,
     ) -> _Took:
         self._number += 1
         number, workspace = self._number, self._workspace
-        supervision = Supervision(marker=self.loop_id, limits=Limits(wall=_LONGEST_TURN), until=until)
+        limits = Limits(wall=_LONGEST_TURN, idle=silent)
+        supervision = Supervision(marker=self.loop_id, limits=limits, until=until)
         exchange = workspace.exchange(number)
         if exchange:
             prompt_file, result_file, result = (
@@ -206,12 +210,26 @@ def _kill(stage: _Stage) -> Outcome:
     stage.take(BUSY, until=until)
     if not began[0]:
         return Outcome("kill", False, "it did not run the command it was asked to run")
-    gone = time.monotonic() + _GONE_SECONDS
+    return _gone("kill", stage)
+
+
+def _hang(stage: _Stage) -> Outcome:
+    """A tool of it hangs, and it says nothing any more: a limit on silence must end it."""
+    ended = stage.take(BUSY, silent=_SILENT_SECONDS).worked.ending
+    if ended.stopped_because == "wall":
+        return Outcome("hang", False, "it goes on talking while a tool hangs: --idle-timeout does not end that")
+    if ended.stopped_because != "idle":
+        return Outcome("hang", False, "it did not run the command it was asked to run")
+    return _gone("hang", stage)
+
+
+def _gone(scene: str, stage: _Stage) -> Outcome:
+    latest = time.monotonic() + _GONE_SECONDS
     while left := leftovers.leftovers(stage.loop_id):
-        if time.monotonic() > gone:
-            return Outcome("kill", False, f"{len(left)} of its processes live on")
+        if time.monotonic() > latest:
+            return Outcome(scene, False, f"{len(left)} of its processes live on")
         time.sleep(0.05)
-    return Outcome("kill", True)
+    return Outcome(scene, True)
 
 
 def _is_busy(loop_id: str) -> bool:
