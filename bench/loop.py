@@ -6,7 +6,6 @@ Rounds are interleaved and the least of each is taken, because this kind of mach
 """
 
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from targets import end, machine, target
 from untilproven.model import events
 from untilproven.store.journal import scan
 from untilproven.store.layout import LoopDirectory
@@ -42,14 +42,6 @@ while [ $process -ne {bench} ]; do
   read -r _ _ _ process _ < /proc/$process/stat
 done
 """
-
-MISSED: list[str] = []
-
-
-def target(name: str, value: float, most: float) -> str:
-    if value > most:
-        MISSED.append(name)
-    return f"(target: at most {most:g})"
 
 
 def project(parent: Path) -> Path:
@@ -140,10 +132,9 @@ def bench_start(parent: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
+    print(f"Machine: {machine()}")
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
         bench_iteration(Path(scratch))
         bench_growth(Path(scratch))
         bench_start(Path(scratch))
-    if MISSED:
-        sys.exit("missed: " + ", ".join(MISSED))
+    end()

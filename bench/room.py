@@ -6,7 +6,6 @@ the least of interleaved rounds for whole loops. Nothing is reused by luck: ever
 """
 
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -16,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from targets import end, machine, target
 from untilproven.contract import AgentRoom, Supervision
 from untilproven.model import events
 from untilproven.store.journal import scan
@@ -42,15 +42,6 @@ while [ $n -lt {ITERATIONS} ]; do
 done
 """
 STEPS = ("open", "run", "delta", "discard")
-
-MISSED: list[str] = []
-
-
-def target(name: str, value: float, most: float) -> str:
-    met = value <= most
-    if not met:
-        MISSED.append(name)
-    return f"(target: at most {most:g}: {'met' if met else 'missed'})"
 
 
 def milliseconds(act: Callable[[], object]) -> float:
@@ -221,11 +212,10 @@ if __name__ == "__main__":
     wanted = sys.argv[1:] or [*PARTS]
     if not PARTS.keys() >= set(wanted):
         sys.exit(f"what can be measured: {', '.join(PARTS)}")
-    print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
+    print(f"Machine: {machine()}")
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
         os.environ["HOME"] = scratch
         os.environ["XDG_STATE_HOME"] = f"{scratch}/state"
         for part in wanted:
             PARTS[part](Path(scratch))
-    if MISSED:
-        sys.exit("missed: " + ", ".join(MISSED))
+    end()
