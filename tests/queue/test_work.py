@@ -198,3 +198,24 @@ def test_trust_is_for_the_project_it_was_given_in(queue: Queue, tmp_path: Path) 
         "tasks.jsonl", '{"id": "T-1", "title": "x", "completion": {"type": "command", "command": "true"}}\n'
     )
     assert "nobody has trusted" in queue.work().stdout
+
+
+def test_ctrl_c_ends_the_run_though_the_task_at_hand_is_proven_by_its_iteration(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.add("make b", "--until=test -e b.txt")
+    queue.acts("sleep 3\n" + AGENT)
+    with started(queue) as run:
+        wait_for_iteration(queue)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(PATIENCE) == 130
+    assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "pending"}
+    queue.acts(AGENT)
+    assert queue.work().returncode == 0
+
+
+def wait_for_iteration(queue: Queue) -> None:
+    deadline = time.monotonic() + PATIENCE
+    journals = (queue.place.root / ".aiwg/ralph/loops").glob
+    while not any(b"iteration.started" in path.read_bytes() for path in journals("*/events.jsonl")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

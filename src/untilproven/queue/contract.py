@@ -29,6 +29,11 @@ class Stopped(msgspec.Struct, frozen=True):
     why: str
 
 
+def interrupted(exit_code: int) -> Stopped:
+    """By a signal, between two tasks or with some of them set aside."""
+    return Stopped(exit_code, "interrupted; `ralph work` goes on from here")
+
+
 class Start(msgspec.Struct, frozen=True, kw_only=True):
     """A loop that is to be begun for a task."""
 

@@ -14,7 +14,7 @@ from untilproven.core.decide import WAITING
 from untilproven.errors import NoSlot, RalphError
 from untilproven.model.registry import MAX_CONCURRENT_LOOPS
 from untilproven.process import kernel
-from untilproven.queue.contract import Start, Stopped
+from untilproven.queue.contract import Start, Stopped, interrupted
 from untilproven.runtime import starting
 from untilproven.runtime.signals import Interrupts
 from untilproven.store import files
@@ -69,7 +69,7 @@ class Crew:
                 self._wait(interrupts)
             code = interrupts.exit_code
         if code:
-            return Stopped(code, "interrupted")
+            return interrupted(code)
         assert self._stopped is not None  # noqa: S101  or somebody would be at work
         return self._stopped
 

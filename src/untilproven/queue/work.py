@@ -17,7 +17,7 @@ from untilproven.model.plan import Allowance
 from untilproven.model.state import LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
 from untilproven.model.task import Task, TaskStatus, Update
-from untilproven.queue.contract import Start, Stopped, Teller
+from untilproven.queue.contract import Start, Stopped, Teller, interrupted
 from untilproven.queue.mending import mend
 from untilproven.queue.planning import Left, Untrusted, commits, learnings, wanted
 from untilproven.queue.record import NOTHING, RunBook
@@ -79,8 +79,11 @@ class Work:
             self.began(start, writer.state.loop_id)
             with starting.driving(self.project, writer, watchers=self.teller.watchers()) as driver:
                 code = driver.run()
+                signalled = driver.wishes.exit_code  # though its iteration was proven, and so there was no pause
             if stopped := self.settled(start.task, writer.state.loop_id, code):
                 return stopped
+            if signalled:
+                return interrupted(signalled)
 
     def next_start(self, busy: Mapping[str, float] | None = None) -> Start | Stopped:
         """The loop that is to be begun next, or why there is none. `busy` has the tasks that are being worked on, with
