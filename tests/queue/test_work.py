@@ -85,7 +85,7 @@ def test_an_agent_that_cannot_start_blocks_no_task(queue: Queue) -> None:
     assert queue.statuses() == {"RALPH-001": "pending"}
 
 
-@pytest.mark.parametrize("words", [("--max-tasks=1",), ("--queue-max-tasks=1",)])
+@pytest.mark.parametrize("words", [("--max-tasks=1",), ("--queue-max-tasks=1",), ("--max-tasks=1", "--parallel=2")])
 def test_the_limit_of_a_run_ends_it_with_its_own_code(queue: Queue, words: tuple[str, ...]) -> None:
     queue.add("make a", "--until=test -e a.txt")
     queue.add("make b", "--until=test -e b.txt")

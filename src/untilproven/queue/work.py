@@ -90,7 +90,7 @@ class Work:
         what each of them may spend."""
         busy = busy or {}
         while True:
-            left = self.left(reserved=sum(busy.values()))
+            left = self.left(reserved=sum(busy.values()), at_work=len(busy))
             task = self.next_task(frozenset(busy))
             if task is None:
                 return self._nothing_left()
@@ -104,12 +104,12 @@ class Work:
         self.run_book.began(start.task.id, loop_id, start.before, side_by_side=side_by_side)
         self.teller.begins(start.task, loop_id)
 
-    def left(self, *, reserved: float = 0.0) -> Left | Stopped:
-        """What the run may still use, or the limit that it has reached."""
+    def left(self, *, reserved: float = 0.0, at_work: int = 0) -> Left | Stopped:
+        """What the run may still use beside those at work, or the limit that it has reached."""
         used, limits = self.run_book.used(), self.settings
         most, seconds = limits.value("queue.max_cost"), limits.value("queue.timeout").total_seconds()
-        if len(self.run_book.record.ended) >= limits.value("queue.max_tasks"):
-            return Stopped(LIMIT, f"{len(self.run_book.record.ended)} tasks is the most for one run")
+        if len(self.run_book.record.ended) + at_work >= (tasks := limits.value("queue.max_tasks")):
+            return Stopped(LIMIT, f"the run has had its {tasks} {'task' if tasks == 1 else 'tasks'}: --max-tasks")
         if used.seconds >= seconds:
             return Stopped(LIMIT, f"the time of the run is used up: {used.seconds:.0f} of {seconds:.0f} s")
         if used.cost_usd >= most:
