@@ -219,3 +219,33 @@ def wait_for_iteration(queue: Queue) -> None:
     while not any(b"iteration.started" in path.read_bytes() for path in journals("*/events.jsonl")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_what_is_wrong_with_one_task_does_not_keep_the_others(queue: Queue) -> None:
+    place = {"type": "file_exists", "path": "never"}
+    lines = [
+        {"id": "T-1", "title": "no line", "completion": {"type": "command", "command": " "}},
+        {"id": "T-2", "title": "too much", "spec": "spec.md", "completion": place, "limits": {"maxIterations": 1}},
+        {"id": "T-3", "title": "make a", "completion": {"type": "file_exists", "path": "a.txt"}},
+    ]
+    queue.place.write("spec.md", "x" * (5 * 1024 * 1024))
+    queue.place.write("tasks.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    trust_commands(queue.place.root, [" "])
+    done = queue.work()
+    assert queue.statuses() == {"T-1": "pending", "T-2": "blocked", "T-3": "done"}, done.stdout + done.stderr
+    assert "T-1 cannot be checked" in done.stdout
+    prompts = queue.place.root / ".aiwg/ralph/loops" / queue.tasks()["T-2"]["loop"] / "prompts"
+    assert any("could not be read" in path.read_text() for path in prompts.iterdir())
+
+
+def test_who_is_passed_over_is_told_what_to_do(queue: Queue) -> None:
+    queue.add("make a")
+    queue.place.write(
+        ".aiwg/ralph/tasks.jsonl",
+        (queue.place.root / ".aiwg/ralph/tasks.jsonl").read_text()
+        + '{"id": "T-1", "title": "x", "completion": {"type": "command", "command": "true"}}\n',
+    )
+    said = queue.work().stdout
+    assert "ralph task edit RALPH-001 --until CMD, then ralph task unblock RALPH-001" in said
+    assert "look at it and allow it: ralph trust" in said
+    assert "ralph task list says why" in said

@@ -8,12 +8,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.checks.factory import check_of
+from untilproven.checks.find import NoCheck
 from untilproven.config import trust
 from untilproven.config.settings import Layer, Settings
 from untilproven.core.lessons import lessons_in, relevant, words
+from untilproven.core.naming import quoted
 from untilproven.core.prompt import fenced
 from untilproven.core.text import cut
-from untilproven.errors import UsageError
+from untilproven.errors import Damaged, TaskRefused, UsageError
 from untilproven.model.plan import Allowance, Learning, PlannedCheck
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TaskLimits, TestPassing, Validate
 from untilproven.runtime import planning
@@ -66,7 +68,7 @@ def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Want
             hint="look at it and allow it: ralph trust",
         )
     task_words = told(project.root, task)
-    plan = planning.plan_of(settings, project, task_words, checks=_checks(project, task))
+    plan = planning.plan_of(settings, project, task_words, checks=_checks_of(project, task))
     if plan.sandbox == "none":
         raise UsageError(
             "the queue needs a room: with --sandbox none a task that fails could not be taken back",
@@ -121,8 +123,21 @@ def told(root: Path, task: Task) -> str:
         parts.append("Leave these as they are:\n" + "\n".join(f"- `{one}`" for one in task.never_touch))
     if task.spec and (said := _spec(root, task.spec)):
         parts.append(f"The specification, {task.spec}:\n\n{fenced(said)}")
+    elif task.spec:
+        parts.append(f"Its specification, {quoted(task.spec)}, could not be read.")
     parts.append(f"This is the task {task.id} of the queue. Work on it alone.")
     return "\n\n".join(parts)
+
+
+def _checks_of(project: Project, task: Task) -> list[PlannedCheck]:
+    """What is wrong with one task is no reason to end the run: the others can be worked on."""
+    try:
+        return _checks(project, task)
+    except NoCheck:
+        raise
+    except UsageError as error:
+        hint = f"ralph task edit {task.id} --until CMD"
+        raise TaskRefused(f"{task.id} cannot be checked: {error.message}", hint=hint) from error
 
 
 def _checks(project: Project, task: Task) -> list[PlannedCheck]:
@@ -178,5 +193,5 @@ def _spec(root: Path, path: str) -> str:
         if not here.resolve().is_relative_to(root.resolve()):
             return ""
         return cut(files.read(here, _BELIEVED).decode("utf-8", "replace"), _SPEC_BYTES)
-    except (OSError, ValueError):
+    except (OSError, ValueError, Damaged):
         return ""

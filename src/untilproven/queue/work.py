@@ -149,7 +149,7 @@ class Work:
         except Busy as busy:
             self.pass_over(task, f"somebody else works on it: {busy.message}")
         except (Untrusted, TaskRefused, Undecided) as refused:
-            self.pass_over(task, refused.message)
+            self.pass_over(task, f"{refused.message}; {refused.hint}" if refused.hint else refused.message)
         except NoCheck as missing:
             self._block(task, f"nothing says when it is done: {missing.message}")
         return None
@@ -249,7 +249,9 @@ class Work:
     def _block(self, task: Task, why: str) -> None:
         queued.block(self.project, task, why, commits=commits(self.project, self.settings), note=self.teller.note)
         self.run_book.ended(task.id)
-        self.teller.passed_over(task, why)
+        self.teller.passed_over(
+            task, f"{why}; ralph task edit {task.id} --until CMD, then ralph task unblock {task.id}"
+        )
 
     def _nothing_left(self) -> Stopped:
         tasks = self._tasks().by_id
@@ -260,8 +262,9 @@ class Work:
             return Stopped(UNPROVEN, f"{task.id}: {picking.why_blocked(task, tasks) or task.status}")
         open_ones = [task for task in tasks.values() if task.status not in _ENDED]
         if not open_ones:
-            return Stopped(0, "every task is done" if tasks else "there is no task")
-        return Stopped(UNPROVEN, f"{len(open_ones)} of {len(tasks)} tasks are not done, and none can be worked on")
+            return Stopped(0, "every task is done" if tasks else 'there is no task; to add one: ralph task add "..."')
+        left = f"{len(open_ones)} of {len(tasks)} tasks are not done, and none can be worked on"
+        return Stopped(UNPROVEN, f"{left}; ralph task list says why")
 
     def _tasks(self) -> Tasks:
         tasks = self._book.read()
