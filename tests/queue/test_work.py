@@ -249,3 +249,22 @@ def test_who_is_passed_over_is_told_what_to_do(queue: Queue) -> None:
     assert "ralph task edit RALPH-001 --until CMD, then ralph task unblock RALPH-001" in said
     assert "look at it and allow it: ralph trust" in said
     assert "ralph task list says why" in said
+
+
+@pytest.mark.parametrize("on_failure", ["continue", "retry"])
+def test_a_run_that_goes_on_takes_up_what_was_unblocked_meanwhile(queue: Queue, on_failure: str) -> None:
+    queue.add("spoil it", "--until=test -e junk.txt", "--max-iterations=1", "--priority=9")
+    queue.add("make a", "--until=test -e a.txt")
+    queue.acts('case "$(cat)" in *"make "*) sleep 60;; esac\n')
+    with started(queue, f"--on-failure={on_failure}") as run:
+        deadline = time.monotonic() + PATIENCE
+        while queue.statuses() != {"RALPH-001": "blocked", "RALPH-002": "in_progress"}:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        run.kill()
+        run.wait()
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    queue.acts(AGENT)
+    done = queue.work(f"--on-failure={on_failure}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "done"}

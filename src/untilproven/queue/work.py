@@ -51,6 +51,7 @@ class Work:
         self._passed_over: set[str] = set()
         self._damage_told = False
         self._failing = 0
+        self._let_go_on: dict[str, int] = {}
 
     def run(self) -> Stopped:
         self.project.state.make()
@@ -60,6 +61,7 @@ class Work:
             if self.run_book.goes_on:
                 self.teller.note("going on with the run that was cut off; what it has used counts")
             mend(self.project, self.teller)
+            self._let_go_on = self._unblocked()
             stopped = self._work()
             if stopped.exit_code not in _SET_ASIDE:
                 self.run_book.close()
@@ -127,12 +129,24 @@ class Work:
         tasks = self._tasks()
         if self._only and self._only not in tasks.by_id:
             raise TaskRefused(f"there is no task {self._only}", hint="ralph task list --all")
-        tried = self.run_book.record.ended
+        most = RETRIES if self.settings.value("queue.on_failure") == "retry" else 0
         for task in picking.order(tasks.by_id):
-            often = tried.count(task.id) > (RETRIES if self.settings.value("queue.on_failure") == "retry" else 0)
+            often = self._tries(task.id) > most
             if task.id not in self._passed_over | busy and not often and self._only in {"", task.id}:
                 return task
         return None
+
+    def _tries(self, task_id: str) -> int:
+        """How often the run has come to an end with it, since a human let it go on."""
+        return self.run_book.record.ended.count(task_id) - self._let_go_on.get(task_id, 0)
+
+    def _unblocked(self) -> dict[str, int]:
+        """How often a run that was cut off had ended with tasks that somebody has let go on since. Of those that wait
+        for their retry the run itself has taken the loop away."""
+        retries = self.settings.value("queue.on_failure") == "retry"
+        ended, tasks = self.run_book.record.ended, self._tasks().by_id
+        pending = [tasks[name] for name in {*ended} if name in tasks and tasks[name].status is TaskStatus.PENDING]
+        return {task.id: ended.count(task.id) for task in pending if task.loop or not retries}
 
     def cut_off(self) -> set[str]:
         """The loops of tasks that are in progress."""
@@ -186,7 +200,7 @@ class Work:
         match self.settings.value("queue.on_failure"):
             case "stop":
                 return Stopped(UNPROVEN, f"{task.id} failed")
-            case "retry" if self.run_book.record.ended.count(task.id) <= RETRIES:
+            case "retry" if self._tries(task.id) <= RETRIES:
                 self._book.append(
                     Update(id=task.id, changes={"status": TaskStatus.PENDING, "loop": None}, source="agent"),
                     expect={task.id: TaskStatus.BLOCKED},
