@@ -13,7 +13,19 @@ from msgspec.structs import fields, replace
 from untilproven.core.naming import quoted
 from untilproven.errors import NoSuchTask, TaskRefused
 from untilproven.model import wire
-from untilproven.model.task import MOVES, Command, Create, Link, Operation, Relate, Task, TaskStatus, Update, Validate
+from untilproven.model.task import (
+    MOVES,
+    Command,
+    Completion,
+    Create,
+    Link,
+    Operation,
+    Relate,
+    Task,
+    TaskStatus,
+    Update,
+    Validate,
+)
 from untilproven.model.task import TestPassing as Tests
 
 Line = Task | Operation
@@ -162,11 +174,17 @@ class Book:
         return self._naming.get(task_id, set()) - {task_id}
 
 
+def completions(task: Task) -> tuple[Completion, ...]:
+    """What completes a task, as a list."""
+    if task.completion is UNSET:
+        return ()
+    return task.completion if isinstance(task.completion, tuple) else (task.completion,)
+
+
 def commands(task: Task) -> list[str]:
     """The lines that would be run to see whether it is done."""
-    completion = task.completion or ()
     found = []
-    for one in completion if isinstance(completion, tuple) else (completion,):
+    for one in completions(task):
         match one:
             case Command(command=str(line)) | Tests(command=str(line)) | Validate(script=line):
                 found.append(line)

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from untilproven.core.tasks import commands
+from untilproven.core.tasks import commands, completions
 from untilproven.model.task import Origin, Task, TaskStatus, Update
-from untilproven.queue.formats.criteria import completions
 from untilproven.queue.reading import Source
 
 _WORDS = ("title", "description", "acceptanceCriteria", "priority", "spec", "limits", "parent")

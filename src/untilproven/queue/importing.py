@@ -9,11 +9,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from untilproven.core import picking
-from untilproven.core.tasks import commands, named_by
+from untilproven.core.tasks import commands, completions, named_by
 from untilproven.errors import TaskRefused, UsageError
 from untilproven.model.task import Command, Create, Operation, Task, TaskStatus, Update
 from untilproven.queue.changing import change_of, kept_commands, origin
-from untilproven.queue.formats.criteria import completions, listed
+from untilproven.queue.formats.criteria import listed
 from untilproven.queue.matching import matched
 from untilproven.queue.reading import Source
 from untilproven.store import clock

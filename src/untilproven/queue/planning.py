@@ -14,10 +14,11 @@ from untilproven.config.settings import Layer, Settings
 from untilproven.core.lessons import lessons_in, relevant, words
 from untilproven.core.naming import quoted
 from untilproven.core.prompt import fenced
+from untilproven.core.tasks import commands, completions
 from untilproven.core.text import cut
 from untilproven.errors import Damaged, TaskRefused, UsageError
 from untilproven.model.plan import Allowance, Learning, PlannedCheck
-from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TaskLimits, TestPassing, Validate
+from untilproven.model.task import Task, TaskLimits, TestPassing
 from untilproven.runtime import planning
 from untilproven.runtime.starting import Wanted
 from untilproven.store import files
@@ -42,27 +43,9 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float
 
 
-def commands_of(task: Task) -> tuple[str, ...]:
-    """What would be run for it, as the task has it."""
-    found = []
-    for one in completions(task):
-        match one:
-            case Command(command=line) | TestPassing(command=str(line)):
-                found.append(line)
-            case Validate(script=script):
-                found.append(script)
-    return tuple(found)
-
-
-def completions(task: Task) -> tuple[Completion, ...]:
-    if task.completion is UNSET:
-        return ()
-    return task.completion if isinstance(task.completion, tuple) else (task.completion,)
-
-
 def wanted(project: Project, settings: Settings, task: Task, left: Left) -> Wanted:
     """The loop of a task. Raises a UsageError if it cannot be begun as it stands."""
-    if missing := trust.untrusted_commands(project.root, commands_of(task)):
+    if missing := trust.untrusted_commands(project.root, commands(task)):
         raise Untrusted(
             f"{task.id} would run what nobody has trusted: {'; '.join(missing)}",
             hint="look at it and allow it: ralph trust",
@@ -170,21 +153,6 @@ def _allowance(settings: Settings, task: Task, left: Left) -> Allowance:
         cost_usd=min(cost, left.cost_usd),
         unknown_cost="stop" if asked and not settings.allow_unknown_cost else "warn",
     )
-
-
-def described(one: Completion) -> str:
-    """What a check of a task is called before it is made."""
-    match one:
-        case FileExists(path=path):
-            return f"{path} exists"
-        case Command(command=line):
-            return line
-        case TestPassing(command=line, grep=grep):
-            return f"{line or 'the tests'} ({grep or 'its id'})"
-        case Validate(script=script):
-            return script
-        case Explicit():
-            return "the agent's word"
 
 
 def _spec(root: Path, path: str) -> str:

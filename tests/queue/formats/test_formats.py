@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from queue_samples import ALL, PLAN, WRITABLE, Sample
 from untilproven.core.picking import rank
+from untilproven.core.tasks import completions
 from untilproven.model.task import Command, Task, TaskStatus
 from untilproven.queue.formats import known
 from untilproven.queue.formats.contract import Imported
-from untilproven.queue.formats.criteria import completions
 
 each = pytest.mark.parametrize("sample", WRITABLE, ids=lambda sample: sample.format)
 endings = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import UNSET, UnsetType
 
 from untilproven.checks import criterion
-from untilproven.core.tasks import commands
+from untilproven.core.tasks import commands, completions
 from untilproven.model.task import Command, Completion, Explicit, FileExists, Task, TestPassing, Validate
 
 _LONGEST = 500
@@ -74,13 +74,6 @@ def _command(text: str) -> str | None:
 def with_words(task: Task, words: Sequence[str]) -> tuple[str, ...] | UnsetType:
     """Its acceptance criteria and those of the whole file."""
     return tuple(dict.fromkeys([*(task.acceptance_criteria or ()), *words])) or UNSET
-
-
-def completions(task: Task) -> tuple[Completion, ...]:
-    """What completes a task, as a list."""
-    if task.completion is UNSET:
-        return ()
-    return task.completion if isinstance(task.completion, tuple) else (task.completion,)
 
 
 def shared(tasks: Sequence[Task]) -> tuple[str, ...]:
