@@ -268,3 +268,20 @@ def test_a_run_that_goes_on_takes_up_what_was_unblocked_meanwhile(queue: Queue, 
     done = queue.work(f"--on-failure={on_failure}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert queue.statuses() == {"RALPH-001": "done", "RALPH-002": "done"}
+
+
+def test_no_loop_goes_on_with_a_task_that_another_works_on_or_nobody_wants(queue: Queue) -> None:
+    queue.add("spoil it", "--until=test -e never", "--max-iterations=1")
+    assert queue.work().returncode == 1
+    old = queue.tasks()["RALPH-001"]["loop"]
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    queue.acts("sleep 60\n")
+    with started(queue):
+        wait_for(queue, "in_progress")
+        refused = queue.place.ralph("resume", old, "--max-iterations=5")
+        assert (refused.returncode, "works on RALPH-001" in refused.stderr) == (7, True), refused.stderr
+    queue.place.ralph("task", "cancel", "RALPH-001")
+    refused = queue.place.ralph("resume", old, "--max-iterations=5")
+    assert (refused.returncode, "RALPH-001 is cancelled" in refused.stderr) == (2, True), refused.stderr
+    loops = [path.name for path in (queue.place.root / ".aiwg/ralph/loops").iterdir()]
+    assert len(loops) == 2, "a loop was begun that nobody runs"

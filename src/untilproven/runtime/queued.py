@@ -13,17 +13,18 @@ from msgspec import UNSET
 from untilproven.core import task_end
 from untilproven.core.decide import AGENT
 from untilproven.core.trailers import Plain
-from untilproven.errors import Overtaken, RalphError, TaskRefused
+from untilproven.errors import Busy, Overtaken, RalphError, TaskRefused
 from untilproven.model import events, wire
 from untilproven.model.learning import Progress, StatusChange
 from untilproven.model.receipt import Receipt
 from untilproven.model.state import LoopState
 from untilproven.model.status import Status
 from untilproven.model.task import Task, TaskStatus, Update
-from untilproven.store import clock, files, learning
+from untilproven.store import clock, files, learning, reader
 from untilproven.store.journal import scan
 from untilproven.store.layout import LoopDirectory, Project
 from untilproven.store.learning import End
+from untilproven.store.lock import is_locked
 from untilproven.store.tasks import TaskBook, book_of
 from untilproven.workspace.git.committing import Committed, Nothing, Waiting, added_by, commit
 
@@ -41,9 +42,7 @@ def claim(project: Project, task_id: str, loop_id: str) -> Task:
     task = _task(book, task_id)
     if task.loop == loop_id and task.status in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
         return task
-    if task.status not in _TO_PROGRESS:
-        raise TaskRefused(f"{task_id} is {task.status}: there is nothing to work on", hint=f"ralph task show {task_id}")
-    ways = _TO_PROGRESS[task.status]
+    ways = _ways(task)
     steps = [_update(task_id, status=status, loop=loop_id) for status in ways]
     claimed = book.append(*steps, expect={task_id: task.status}).by_id[task_id]
     before = (task.status, *ways)
@@ -51,6 +50,16 @@ def claim(project: Project, task_id: str, loop_id: str) -> Task:
         *(_change(task_id, loop_id, was, now, "picked") for was, now in zip(before, ways, strict=False) if was != now)
     )
     return claimed
+
+
+def refuse_taken(project: Project, task_id: str, loop_id: str) -> None:
+    """Before a loop goes on: its task must be there to be worked on, and no other loop be at work on it."""
+    task = _task(book_of(project), task_id)
+    if task.loop == loop_id and task.status is TaskStatus.DONE:
+        return
+    _ways(task)
+    if task.loop != loop_id and task.status is TaskStatus.IN_PROGRESS and _is_running(project, task.loop or ""):
+        raise Busy(f"{task.loop} works on {task_id}", hint=f"ralph attach {task.loop}")
 
 
 def let_go_on(project: Project, task_id: str, loop_id: str) -> bool:
@@ -207,6 +216,20 @@ def _task(book: TaskBook, task_id: str) -> Task:
     if task is None:
         raise TaskRefused(f"there is no task {task_id} in {book.path}", hint="ralph task list --all")
     return task
+
+
+def _is_running(project: Project, loop_id: str) -> bool:
+    try:
+        return is_locked(reader.view(project.state, loop_id).directory.lock)
+    except RalphError:  # a name in a file that comes from elsewhere may mean no loop at all
+        return False
+
+
+def _ways(task: Task) -> tuple[TaskStatus, ...]:
+    """Through which statuses it comes to be in progress."""
+    if task.status not in _TO_PROGRESS:
+        raise TaskRefused(f"{task.id} is {task.status}: there is nothing to work on", hint=f"ralph task show {task.id}")
+    return _TO_PROGRESS[task.status]
 
 
 def _update(task_id: str, **changes: Any) -> Update:

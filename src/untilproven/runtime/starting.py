@@ -100,6 +100,10 @@ def take_up(
     _refuse_if_used_up(seen.state, allowance)
     if is_locked(project.state.loop(seen.state.loop_id).lock):
         open_loop(project.state, seen.state.loop_id).close()  # says who runs it
+    if plan.task_id:
+        from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
+
+        queued.refuse_taken(project, plan.task_id, seen.state.loop_id)
     with _tree_alone(project, plan) as alone:
         return alone(_taken_up(project, loop_id, seen, allowance=allowance, configuration=configuration))
 
