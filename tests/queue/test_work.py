@@ -285,3 +285,27 @@ def test_no_loop_goes_on_with_a_task_that_another_works_on_or_nobody_wants(queue
     assert (refused.returncode, "RALPH-001 is cancelled" in refused.stderr) == (2, True), refused.stderr
     loops = [path.name for path in (queue.place.root / ".aiwg/ralph/loops").iterdir()]
     assert len(loops) == 2, "a loop was begun that nobody runs"
+
+
+def test_a_loop_that_was_never_here_keeps_no_task_from_being_worked_on(queue: Queue) -> None:
+    made = {"type": "file_exists", "path": "a.txt"}
+    line = {"id": "T-1", "title": "make a", "status": "blocked", "loop": "../../x", "completion": made}
+    queue.place.write("tasks.jsonl", json.dumps(line) + "\n")
+    unblocked = queue.place.ralph("task", "unblock", "T-1")
+    assert unblocked.returncode == 0, unblocked.stderr
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_loop_that_cannot_be_read_keeps_its_own_task_alone(queue: Queue) -> None:
+    queue.add("spoil it", "--until=test -e never", "--max-iterations=1", "--priority=9")
+    queue.work()
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    loop = queue.place.root / ".aiwg/ralph/loops" / queue.tasks()["RALPH-001"]["loop"]
+    for path in loop.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"\0" * path.stat().st_size)
+    queue.add("make a", "--until=test -e a.txt")
+    done = queue.work()
+    assert queue.statuses() == {"RALPH-001": "pending", "RALPH-002": "done"}, done.stdout + done.stderr
+    assert "cannot be read" in done.stdout

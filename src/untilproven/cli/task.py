@@ -11,7 +11,7 @@ from untilproven.cli.task_fields import complete_task, fields_of, options
 from untilproven.config import trust
 from untilproven.core.picking import CLOSED, Waiting
 from untilproven.core.tasks import commands, no_such_task
-from untilproven.errors import NoSuchLoop, UsageError
+from untilproven.errors import InvalidName, NoSuchLoop, UsageError
 from untilproven.model.task import Origin, Task, TaskStatus, Update
 from untilproven.store import reader
 from untilproven.store.layout import Project
@@ -128,7 +128,7 @@ def _refuse_held_back(project: Project, loop_id: str) -> None:
     """To let a task go on without approving what its loop held back is to refuse that."""
     from untilproven.runtime.deciding import refuse_open  # noqa: PLC0415  only a task that was worked on
 
-    with contextlib.suppress(NoSuchLoop):
+    with contextlib.suppress(NoSuchLoop, InvalidName):
         if not reader.view(project.state, loop_id).foreign:
             refuse_open(project.state, loop_id, "the task was let go on without it")
 

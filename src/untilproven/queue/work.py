@@ -12,7 +12,7 @@ from untilproven.config.settings import Layer, Settings
 from untilproven.core import naming, picking
 from untilproven.core.decide import AGENT, LIMIT, UNPROVEN, WAITING, bounds, spent
 from untilproven.core.limits import reached
-from untilproven.errors import Busy, NoSuchLoop, TaskRefused
+from untilproven.errors import Busy, Damaged, InvalidName, NoSuchLoop, TaskRefused
 from untilproven.model.plan import Allowance
 from untilproven.model.state import LoopState
 from untilproven.model.status import CONTINUABLE, TERMINAL, Status
@@ -212,8 +212,11 @@ class Work:
             return None
         try:
             seen = reader.resolve(self.project.state, task.loop)
-        except NoSuchLoop:
+        except (NoSuchLoop, InvalidName):  # the file may come from elsewhere
             return None
+        except Damaged as error:
+            hint = f"to begin anew, move {self.project.state.loop(task.loop).path} away"
+            raise TaskRefused(f"its loop {task.loop} cannot be read: {error.message}", hint=hint) from error
         state = seen.state
         if seen.foreign or state.status is Status.COMPLETED:
             return None
