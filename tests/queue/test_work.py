@@ -66,6 +66,7 @@ def test_commands_that_came_with_the_repository_are_not_run(queue: Queue) -> Non
     done = queue.work()
     assert done.returncode == 1
     assert "nobody has trusted" in done.stdout
+    assert "says why" not in done.stdout, "the list does not know of trust"
     assert queue.statuses() == {"T-1": "pending"}
     assert queue.subjects() == []
 

@@ -281,7 +281,8 @@ class Work:
         if not open_ones:
             return Stopped(0, "every task is done" if tasks else 'there is no task; to add one: ralph task add "..."')
         left = f"{len(open_ones)} of {len(tasks)} tasks are not done, and none can be worked on"
-        return Stopped(UNPROVEN, f"{left}; ralph task list says why")
+        listed = any(task.id not in self._passed_over for task in open_ones)  # of the others it was said above
+        return Stopped(UNPROVEN, f"{left}; ralph task list says why" if listed else left)
 
     def _tasks(self) -> Tasks:
         tasks = self._book.read()
