@@ -29,3 +29,12 @@ def test_what_needs_somebody_and_the_end_are_told(tmp_path: Path, wanted: tuple[
     path = tmp_path / "told"
     lines = path.read_text().splitlines() if path.exists() else []
     assert [" ".join(line.split()[: len(said.split())]) for line, said in zip(lines, heard, strict=True)] == heard
+
+
+def test_a_task_that_cannot_even_be_begun_is_told_of(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    assert place.ralph("task", "add", "nothing proves this").returncode == 0
+    done = place.ralph("work", "--agent-cmd=true", "--sandbox=overlay", "--no-commit", TELL, "--notify-on=block")
+    assert done.returncode == 1, done.stdout + done.stderr
+    told = (tmp_path / "told").read_text()
+    assert told.startswith("queue task.blocked RALPH-001 is blocked: nothing says when it is done"), told

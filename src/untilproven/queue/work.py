@@ -23,7 +23,7 @@ from untilproven.queue.planning import Left, Untrusted, commits, learnings, want
 from untilproven.queue.record import NOTHING, RunBook
 from untilproven.runtime import queued, starting
 from untilproven.runtime.deciding import Undecided, approved_gate
-from untilproven.runtime.notifying import tell_of_run
+from untilproven.runtime.notifying import tell_of_block, tell_of_run
 from untilproven.store import clock, reader
 from untilproven.store.layout import Project
 from untilproven.store.lock import FileLock, is_locked
@@ -118,7 +118,8 @@ class Work:
             return Stopped(LIMIT, f"the money of the run is used up: ${used.cost_usd:.2f} of ${most:g}")
         asked = limits.origin("queue.max_cost").layer is not Layer.DEFAULT
         if used.unknown and asked and not limits.allow_unknown_cost:
-            return Stopped(LIMIT, f"nobody knows how much of its ${most:g} the run has spent")
+            unknown = f"nobody knows how much of its ${most:g} the run has spent"
+            return Stopped(LIMIT, f"{unknown}; --allow-unknown-cost lets it go on")
         left = most - used.cost_usd - reserved
         if reserved and left < limits.value("task.max_cost"):
             return Stopped(LIMIT, "what is left of the run's money is set aside for those at work")
@@ -266,6 +267,7 @@ class Work:
     def _block(self, task: Task, why: str) -> None:
         queued.block(self.project, task, why, commits=commits(self.project, self.settings), note=self.teller.note)
         self.run_book.ended(task.id)
+        tell_of_block(self.settings, task.id, why, self.project.root, self.teller.note)
         self.teller.passed_over(
             task, f"{why}; ralph task edit {task.id} --until CMD, then ralph task unblock {task.id}"
         )

@@ -74,6 +74,12 @@ def tell_of_run(settings: Settings, exit_code: int, message: str, root: Path, wa
         _told(settings.notify, "queue", "work.finished", message, root, warn)
 
 
+def tell_of_block(settings: Settings, task_id: str, why: str, root: Path, warn: Callable[[str], None]) -> None:
+    """A task of the queue needs somebody before a loop can be begun for it."""
+    if BLOCK in settings.notify_on:
+        _told(settings.notify, "queue", "task.blocked", f"{task_id} is blocked: {why}", root, warn)
+
+
 def _told(
     channels: Sequence[str], about: str, occasion: str, message: str, root: Path, warn: Callable[[str], None]
 ) -> tuple[HookOutcome, ...]:
