@@ -115,6 +115,15 @@ def half(handler: "Handler") -> bool:
     return True
 
 
+def endless(handler: "Handler") -> bool:
+    """An answer whose length is no number."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "much")
+    handler.end_headers()
+    handler.close_connection = True
+    return True
+
+
 def other(payload: object, headers: dict[str, str]) -> Fault:
     """Another answer than the right one."""
 

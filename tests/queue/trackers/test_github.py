@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from trackers.github import TOKEN, GitHubServer, answers, cut, half, other, slow
+from trackers.github import TOKEN, GitHubServer, answers, cut, endless, half, other, slow
 from trackers.scenes import Office
 from untilproven.errors import ConfigError
 from untilproven.model.task import TaskStatus, Update
@@ -355,6 +355,12 @@ def test_what_may_be_asked_twice_is_asked_again(server: GitHubServer) -> None:
     server.add("one")
     server.fails("GET", "/issues", answers(502))
     server.fails("GET", "/issues", half)
+    assert len(tracker(server).find((), new=True)) == 1
+
+
+def test_an_answer_whose_length_is_no_number_is_a_lost_one(server: GitHubServer) -> None:
+    server.add("one")
+    server.fails("GET", "/issues", endless)
     assert len(tracker(server).find((), new=True)) == 1
 
 

@@ -114,7 +114,7 @@ class Web:
                 return Answer(response.status, headers, data)
         except urllib.error.URLError as error:
             raise self._unreached(error.reason) from None
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise Unclear(f"the answer of {self._host} got lost: {self._said(error)}", hint="sync again") from None
 
     def _read(self, response: http.client.HTTPResponse, until: float) -> bytes:
