@@ -46,6 +46,34 @@ def test_a_task_that_is_taken_away_meanwhile_is_not_committed(queue: Queue, side
     assert not (queue.place.root / "a.txt").exists()
 
 
+@pytest.mark.parametrize("words", ["--until=test -e strict.txt", "--never-touch=a.*"])
+def test_a_task_that_must_be_proven_otherwise_meanwhile_is_not_done_by_what_it_was_begun_with(
+    queue: Queue, words: str
+) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.acts(SLOW)
+    with started(queue) as work:
+        wait_for(queue, "in_progress")
+        assert queue.place.ralph("task", "edit", "RALPH-001", words).returncode == 0
+        assert work.wait(PATIENCE) == 1
+    assert queue.statuses() == {"RALPH-001": "blocked"}
+    assert "changed since it was begun" in queue.tasks()["RALPH-001"]["blocker"]
+    assert not (queue.place.root / "a.txt").exists()
+    queue.place.ralph("task", "edit", "RALPH-001", "--until=test -e a.txt", "--never-touch=")
+    queue.place.ralph("task", "unblock", "RALPH-001")
+    assert queue.work().returncode == 0
+
+
+def test_other_words_for_a_task_that_is_worked_on_do_not_disturb_it(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt", "--file-exists=a.txt", "--never-touch=b.*")
+    queue.acts(SLOW)
+    with started(queue) as work:
+        wait_for(queue, "in_progress")
+        assert queue.place.ralph("task", "edit", "RALPH-001", "--description=soon", "--priority=3").returncode == 0
+        assert work.wait(PATIENCE) == 0
+    assert queue.statuses() == {"RALPH-001": "done"}
+
+
 def test_a_task_that_vanishes_meanwhile_is_not_committed_either(queue: Queue) -> None:
     queue.add("make a", "--until=test -e a.txt")
     queue.acts(SLOW)

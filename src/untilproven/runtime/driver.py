@@ -134,7 +134,7 @@ class Driver:
             return move
         from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
 
-        why = queued.taken_away(self.cast.project, task_id, self.state.loop_id)
+        why = queued.taken_away(self.cast.project, task_id, self.state.loop_id, self.course.plan)
         return failed(f"the task was taken away: {why}", UNPROVEN) if why else move
 
     def alarm(self, anomalies: Iterable[Anomaly]) -> None:

@@ -12,10 +12,12 @@ from msgspec import UNSET
 
 from untilproven.core import task_end
 from untilproven.core.decide import AGENT
+from untilproven.core.task_checks import asks_for_the_same
 from untilproven.core.trailers import Plain
 from untilproven.errors import Busy, Overtaken, RalphError, TaskRefused
 from untilproven.model import events, wire
 from untilproven.model.learning import Progress, StatusChange
+from untilproven.model.plan import Plan
 from untilproven.model.receipt import Receipt
 from untilproven.model.state import LoopState
 from untilproven.model.status import Status
@@ -75,9 +77,10 @@ def let_go_on(project: Project, task_id: str, loop_id: str) -> bool:
     return True
 
 
-def taken_away(project: Project, task_id: str, loop_id: str) -> str:
+def taken_away(project: Project, task_id: str, loop_id: str, plan: Plan) -> str:
     """What somebody has done to the task while a loop worked on it; empty if it is still the loop's. A file that went
-    back to what it was before, as by a checkout, is no decision of anybody's: the task is claimed again."""
+    back to what it was before, as by a checkout, is no decision of anybody's: the task is claimed again. One that is
+    to be proven otherwise by now is not proven by what this loop was begun with."""
     task = book_of(project).read().by_id.get(task_id)
     if task is None:
         return f"{task_id} is no longer in the queue"
@@ -87,6 +90,8 @@ def taken_away(project: Project, task_id: str, loop_id: str) -> str:
         return f"{task_id} is another loop's by now ({task.loop or 'nobody says which'})"
     if task.status not in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
         return f"{task_id} is {task.status} by now"
+    if task.status is TaskStatus.IN_PROGRESS and not asks_for_the_same(task, plan):
+        return f"what {task_id} must pass was changed since it was begun; ralph task unblock {task_id} begins it anew"
     return ""
 
 
