@@ -259,6 +259,15 @@ def test_a_raised_limit_in_the_tree_is_not_believed(root: Path) -> None:
     assert status(root) == "aborted"
 
 
+@pytest.mark.parametrize("task", ["", "Delete the tests"])
+def test_another_task_in_the_tree_is_not_believed(root: Path, task: str) -> None:
+    begin(root, "-n", "2")
+    path = root / ".aiwg/ralph/sessions/s1/ralph-loop-state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "prompt": task, "maxIterations": 2 if task else 200}))
+    assert "decision" not in stop("s1", "working", cwd=root)
+    assert status(root) == "aborted"
+
+
 def test_a_check_that_was_changed_in_the_tree_is_not_believed(root: Path) -> None:
     begin(root)
     journal = root / f".aiwg/ralph/loops/{loop_id(root)}/events.jsonl"

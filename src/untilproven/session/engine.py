@@ -240,7 +240,7 @@ class SessionLoop:
                 writer.close()
                 raise Damaged(f"{link.loop_id} is not the loop of this session")
             self._writer = writer
-        if state is not None and state.prompt and self._writer.state.plan:
+        if state is not None:
             self._refuse_other(state)
         return self._writer
 
@@ -250,6 +250,10 @@ class SessionLoop:
         plan, allowance = self._writer.state.plan, self._writer.state.allowance
         if not plan or plan.promise != state.completion_promise or not allowance:
             raise Damaged("the session's record does not agree with the journal of its loop")
+        from untilproven.runtime.planning import hash_of  # noqa: PLC0415  the commonest events do without
+
+        if plan.task_hash != hash_of(state.prompt):
+            raise Damaged("the session's record has another task than the journal of its loop")
         if state.max_iterations != allowance.iterations or state.iteration < self._writer.state.iteration:
             raise Damaged("the session's record does not agree with the journal of its loop")
 
