@@ -1,6 +1,7 @@
 """The promise starts the checks, the checks decide: `ralph hook` as an agent calls it."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -249,6 +250,42 @@ def test_a_record_that_was_spoilt_lets_the_agent_go_and_frees_the_slot(root: Pat
     assert "decision" not in answer
     assert "cannot be read" in answer["systemMessage"]
     assert ralph("status", cwd=root).stderr.startswith("no loop")
+
+
+@pytest.mark.parametrize("lost", ["ralph-loop-state.json", ""])
+def test_a_record_that_is_gone_lets_the_agent_go_and_frees_the_slot(root: Path, lost: str) -> None:
+    begin(root)
+    path = storage.place_of(root, "s1").path
+    (path / lost).unlink() if lost else shutil.rmtree(path)
+    assert "its record is gone" in stop("s1", "working", cwd=root)["systemMessage"]
+    assert ralph("status", cwd=root).stderr.startswith("no loop")
+    assert stop("s1", "working", cwd=root) == ""
+
+
+@pytest.mark.parametrize("then", ["cancel", "start"])
+def test_a_start_that_nobody_waited_for_leaves_no_slot_taken(root: Path, then: str) -> None:
+    words = [sys.executable, "-P", "-m", "untilproven", "hook", "start", "--session", "s1", "--", "Fix add"]
+    starting = subprocess.Popen([*words, "--until", "sleep 60"], cwd=root, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not loop_id(root) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    starting.kill()
+    starting.wait()
+    first = loop_id(root)
+    if then == "cancel":
+        hook("cancel", "--session", "s1", cwd=root)
+    else:
+        begin(root)
+    assert json.loads(ralph("status", first, "--json", cwd=root).stdout)["status"] == "aborted"
+
+
+def test_a_cancel_does_not_end_the_loop_of_another_session(root: Path) -> None:
+    """A link lies in the tree, and may say anything."""
+    begin(root)
+    begin(root, session="s2")
+    storage.save_link(storage.place_of(root, "s2"), storage.Link(loop_id=loop_id(root)))
+    hook("cancel", "--session", "s2", cwd=root)
+    assert status(root) == "running"
 
 
 def test_a_raised_limit_in_the_tree_is_not_believed(root: Path) -> None:

@@ -1,6 +1,7 @@
 """Ending a session's loop from outside of its turn: cancelled, replaced, its session gone, its record lost."""
 
 import contextlib
+from pathlib import Path
 
 from untilproven.errors import IllegalTransition, RalphError
 from untilproven.model.session import SessionLoopState
@@ -16,11 +17,22 @@ from untilproven.store.layout import Project
 _WAIT = 0.3
 
 
-def end_quietly(project: Project, loop_id: str) -> None:
+def loop_of(place: SessionPlace) -> str:
+    """Which loop is the session's, as far as anything still says so."""
+    if known := storage.load_link(place).loop_id:
+        return known
+    with contextlib.suppress(RalphError):
+        pointer = place.pointer
+        return Path(pointer.journal).parent.name if pointer and pointer.journal else ""
+    return ""
+
+
+def end_quietly(project: Project, loop_id: str, session_id: str) -> None:
     """Free its slot, if it still has one; what is in the way of that is for the stale check to see to."""
     with contextlib.suppress(RalphError):
         view = reader.view(project.state, loop_id)
-        if view.foreign or view.state.status in TERMINAL:
+        plan = view.state.plan
+        if view.foreign or view.state.status in TERMINAL or not plan or plan.session != session_id:
             return
         with contextlib.suppress(IllegalTransition):
             client.ask(project.state, loop_id, new_request("abort"), wait=_WAIT)
@@ -34,9 +46,8 @@ def cancel(project: Project, place: SessionPlace) -> SessionLoopState | None:
         state = storage.load(place)
     except RalphError:
         state = None
-    had_record = place.state.exists()
+    loop_id = loop_of(place)
     place.clear()
-    link = storage.load_link(place)
-    if link.loop_id and had_record:
-        end_quietly(project, link.loop_id)
+    if loop_id:
+        end_quietly(project, loop_id, place.session_id)
     return state if state and state.active else None

@@ -106,6 +106,10 @@ class SessionLoop:
             return NONE
         return self._answered(state, link, heard, words)
 
+    def gone(self) -> Answer:
+        """Somebody has removed the session's record, and not with the words for it."""
+        return self._ended("its record is gone, so it is over") if self.place.pointer else NONE
+
     def _answered(self, state: SessionLoopState, link: storage.Link, heard: Heard, words: str) -> Answer:
         try:
             writer = self._open(link, state)
@@ -259,13 +263,10 @@ class SessionLoop:
 
     def _ended(self, why: str) -> Answer:
         """Nothing holds the agent any more, and no dead loop holds a slot."""
-        self.close()
-        self.clear()
-        link = storage.load_link(self.place)
-        if link.loop_id:
-            from untilproven.session.ending import end_quietly  # noqa: PLC0415  seldom needed
+        from untilproven.session.ending import cancel  # noqa: PLC0415  seldom needed
 
-            end_quietly(self.project, link.loop_id)
+        self.close()
+        cancel(self.project, self.place)
         return Answer(kind="stop", note=f"ralph: {why}", toast=toasts.stopped(why))
 
     def _told_before(self, state: SessionLoopState) -> str:

@@ -111,6 +111,8 @@ def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATIO
 
 def _turn(loop: SessionLoop, heard: Heard) -> Answer:
     """One handler at a time; while another is at it, this event is the same as that one's."""
+    if not loop.place.state.exists():
+        return loop.gone()
     try:
         loop.lock()
     except Busy:
@@ -176,10 +178,7 @@ def write_down(session_id: str, root: str, before: bytes, prompt: str, words: st
 def _found(event: Event) -> tuple[Project, SessionPlace] | None:
     """The loop of the event's own session, and never of another."""
     project = located(event.session_id)
-    if project is None:
-        return None
-    place = SessionPlace(project.state, event.session_id)
-    return (project, place) if place.state.exists() else None
+    return (project, SessionPlace(project.state, event.session_id)) if project else None
 
 
 def place_for(session_id: str, cwd: str = "") -> tuple[Project, SessionPlace]:

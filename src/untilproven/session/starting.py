@@ -43,7 +43,6 @@ def start(
     config: RalphLoopConfig = DEFAULT_CONFIG,
     agent: str,
     runner: ProcessIdentity,
-    messages: int = -1,
 ) -> Started:
     """Refused if the session has a loop already, unless it is to be replaced."""
     if not config.enabled:
@@ -56,11 +55,13 @@ def start(
         plan = _plan(project, wanted, options, agent)
         writer = _created(project, wanted, plan, options, runner)
         try:
-            started = _begun(project, place, writer, wanted, messages)
+            # Known from here on: an agent that does not wait for us any longer leaves a loop that can be ended.
+            storage.save_link(place, storage.Link(loop_id=writer.loop.loop_id))
+            started = _begun(project, place, writer, wanted)
         except BaseException:
             writer.close()
             place.clear()
-            ending.end_quietly(project, writer.loop.loop_id)
+            ending.end_quietly(project, writer.loop.loop_id, place.session_id)
             raise
         writer.close()
     return started
@@ -163,9 +164,7 @@ def _created(
     )
 
 
-def _begun(
-    project: Project, place: SessionPlace, writer: LoopWriter, wanted: SessionLoopState, messages: int
-) -> Started:
+def _begun(project: Project, place: SessionPlace, writer: LoopWriter, wanted: SessionLoopState) -> Started:
     notes = []
     with driving(project, writer, wanted.prompt, constants.CONTROL_SECONDS) as driver:
         workspace = driver.cast.workspace
@@ -183,7 +182,6 @@ def _begun(
     if writer.state.plan and writer.state.plan.sandbox == "session-bare" and writer.state.plan.checks:
         notes.append("no room can be built here (see `ralph doctor`): checks run on your files themselves")
     files.replace(writer.loop.prompt(1), first.encode("utf-8", "replace"), durable=False)
-    storage.save_link(place, storage.Link(loop_id=writer.loop.loop_id, messages_at_start=messages))
     storage.save(place, wanted)
     writer.catch_up()
     sealing.seal(project, place, writer)
