@@ -131,11 +131,19 @@ class SessionLoop:
             said, length = digest(words), len(words)
         if not writer.state.iteration_in_progress and said == link.said and (told := self._told_before(state)):
             return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
+        state = self._caught_up(state)
         claim = heard.claim or self._claim(state, words)
         storage.save_link(self.place, replace(link, said=said, said_length=length))
         if claim or state.iteration >= state.max_iterations:
             return self._proven(state, claim)
         return self._continued(state)
+
+    def _caught_up(self, state: SessionLoopState) -> SessionLoopState:
+        """The prompt that was made last reached nobody, and the agent has worked all the same: that was a turn, too."""
+        loop = self.writer.state
+        if loop.iteration_in_progress or loop.iteration < state.iteration or state.iteration >= state.max_iterations:
+            return state
+        return storage.advanced(self.place, state, clock.now()) or state
 
     def _continued(self, state: SessionLoopState) -> Answer:
         following = replace(state, iteration=state.iteration + 1)
@@ -193,9 +201,13 @@ class SessionLoop:
         storage.save_link(self.place, replace(link, handled_at=at or time.time(), said=said or link.said))
         writer = self._open(link, None)
         passed: list[events.Event] = []
-        if unfinished := writer.state.iteration_in_progress:
+        unfinished = writer.state.iteration_in_progress
+        if not unfinished and writer.state.iteration < before.iteration:  # it was begun without us, or is begun again
+            unfinished = before.iteration
+            passed = [events.IterationStarted(iteration=unfinished)]
+        if unfinished:
             began = before.last_iteration_at or before.started_at
-            passed = _passed(unfinished, max((clock.now() - began).total_seconds(), 0.0))
+            passed += _passed(unfinished, max((clock.now() - began).total_seconds(), 0.0))
         files.replace(writer.loop.prompt(number), prompt.encode("utf-8", "replace"), durable=False)
         writer.record(*passed, events.IterationStarted(iteration=number))
         writer.update_heartbeat()

@@ -104,10 +104,8 @@ class SessionDriver(Driver):
                 case commands.RunAgent():
                     self._happened(move.events)
                     return Settled(kind="continue", words=self._why(), prompt=self.first_prompt())
-                case commands.Pause(words=words) if self.wishes.late:
-                    return Settled(
-                        kind="late", words=f"the checks took too long and were stopped, nothing is proven ({words})"
-                    )
+                case commands.Pause() if self.wishes.late:
+                    return Settled(kind="late", words="the checks took too long and were stopped, nothing is proven")
                 case commands.Pause(words=words):
                     self._pause(move.command, move.events)
                     return Settled(kind="paused", words=words)
@@ -158,7 +156,7 @@ class SessionDriver(Driver):
     def make_up_for_control(self) -> None:
         """What could not be run before the work is run on the tree as it was then."""
         workspace, left = self.cast.workspace, verdict.control_wanted(self.course)
-        if left and isinstance(workspace, StandingWorkspace):
+        if left and isinstance(workspace, StandingWorkspace) and workspace.can_turn_back:
             with workspace.turned_back():
                 checking.run(self, 0, left)
 

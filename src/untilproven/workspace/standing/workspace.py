@@ -98,6 +98,11 @@ class StandingWorkspace:
     def expect_check(self, supervision: Supervision) -> None:
         """Nothing is made ready: a check runs only when something is claimed."""
 
+    @property
+    def can_turn_back(self) -> bool:
+        """Without rooms there is only the tree as it is; as long as nothing has changed, that is the same."""
+        return self._walled or not self.since_start()
+
     @contextmanager
     def turned_back(self) -> Iterator[None]:
         """Meanwhile checks see the tree as it was when the loop began."""
