@@ -21,7 +21,7 @@ SLOW = f"test ! -e slow || sleep 60; {CHECK}"
 @pytest.fixture
 def root(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
     broken_sum(project.root)
-    monkeypatch.setattr(serving, "_asked_at", time.time)  # every event of these tests is of one process
+    monkeypatch.setattr(serving, "asked_at", time.time)  # every event of these tests is of one process
     return project.root
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,23 @@ def test_a_hook_that_is_killed_while_it_checks_is_made_up_for(project: Project) 
     (project.root / "done").touch()
     assert "decision" not in stop("s1", DONE, cwd=project.root)
     assert read_registry(project.state).registry.active_loops == ()
+
+
+def test_what_two_hooks_hear_begins_one_loop(project: Project) -> None:
+    """The plugin is there for the user and for the project: nobody is told that the loop is in its own way."""
+    said = {"session_id": "s1", "cwd": str(project.root), "prompt": "/ralph Fix add --until 'sleep 6; false'"}
+    command = [sys.executable, "-P", "-m", "untilproven", "hook", "prompt", "--agent", "claude"]
+    heard = [
+        subprocess.Popen(command, cwd=project.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    with ThreadPoolExecutor(2) as both:
+        answers = sorted(both.map(lambda process: process.communicate(json.dumps(said))[0], heard))
+    assert [process.wait() for process in heard] == [0, 0]
+    assert answers[0] == ""
+    assert "RALPH LOOP - ITERATION 1/100" in json.loads(answers[1])["hookSpecificOutput"]["additionalContext"]
+    refused = hook("prompt", cwd=project.root, said={**said, "prompt": "/ralph Something else --until false"})
+    assert refused["decision"] == "block"
 
 
 def test_a_project_that_is_gone_lets_the_agent_go(project: Project, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from typing import Any
 
 from untilproven.core.text import cut
-from untilproven.errors import RalphError, UsageError
-from untilproven.session import storage, toasts, wire
+from untilproven.errors import IllegalTransition, RalphError, UsageError
+from untilproven.session import constants, storage, toasts, wire
 from untilproven.session.above import agent_above
 from untilproven.session.arguments import RalphArgs, parse_ralph_args
-from untilproven.session.serving import place_for
+from untilproven.session.serving import asked_at, place_for
 from untilproven.session.starting import Started, start
 from untilproven.session.wire import Event
 from untilproven.store import reader
@@ -62,14 +62,32 @@ def status(session_id: str) -> str:
     return "\n".join((*lines, f"task: {cut(state.prompt, _SHOWN)}"))
 
 
+def _begun(agent: str, event: Event, args: RalphArgs) -> dict[str, Any]:
+    try:
+        begun = begin(agent, event.session_id, args, event.cwd)
+    except IllegalTransition:
+        if _is_begun_already(event, args):
+            return {}
+        raise
+    return wire.context_answer(agent, begun.prompt, told(begun))
+
+
+def _is_begun_already(event: Event, args: RalphArgs) -> bool:
+    """Whether the loop that is in the way is this one: another hook has heard the same words."""
+    _, place = place_for(event.session_id, event.cwd)
+    known = storage.load(place)
+    if known is None or known.iteration != 1 or known.prompt != args.prompt:
+        return False
+    return place.state.stat().st_mtime > asked_at() - constants.TWICE_SECONDS
+
+
 def typed(agent: str, event: Event) -> dict[str, Any]:
     """A prompt that may be for us; empty if it is not."""
     word, rest = (*event.prompt.split(None, 1), "", "")[:2]
     try:
         match _NAMES.get((agent, word), word.replace(_PLUGIN, "/", 1)):
             case "/ralph" | "/ralph-loop":
-                begun = begin(agent, event.session_id, parse_ralph_args(rest), event.cwd)
-                return wire.context_answer(agent, begun.prompt, told(begun))
+                return _begun(agent, event, parse_ralph_args(rest))
             case "/cancel-ralph":
                 return wire.refusal(agent, stop(event.session_id))
             case "/ralph-status":

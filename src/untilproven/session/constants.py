@@ -33,5 +33,9 @@ HOOK_TIMEOUT_SECONDS = 3600
 """What is written into the settings of agents as the time that a Stop hook may take."""
 DEADLINE_SECONDS = HOOK_TIMEOUT_SECONDS - 120.0
 """Checks are stopped by then, so that the hook still answers in time."""
+TWICE_SECONDS = 5.0
+"""Where a plugin is installed for the user and for the project, what is typed once comes twice, soon after."""
 CONTROL_SECONDS = 60.0
 """How long `/ralph` waits for the checks before the work; what takes longer is made up for at the first claim."""
+START_SECONDS = CONTROL_SECONDS + 30.0
+"""How long one start in a session waits for another."""

@@ -62,7 +62,7 @@ def stop(agent: str, event: Event, say: Say) -> None:
         return
     heard = Heard(
         words=event.words,
-        at=_asked_at(),
+        at=asked_at(),
         accumulates=agent == "gemini" and event.said is not None,
         background=event.background,
         runner=agent_above(),
@@ -89,7 +89,7 @@ def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATIO
     said = detector.spoken(event.messages, since)
     heard = Heard(
         words=lambda _: "\n\n".join(reversed(said)),
-        at=_asked_at(),
+        at=asked_at(),
         quiet=constants.DUPLICATE_SECONDS,
         background=event.background,
         runner=agent_above(),
@@ -187,7 +187,7 @@ def place_for(session_id: str, cwd: str = "") -> tuple[Project, SessionPlace]:
     return project, SessionPlace(project.state, session_id)
 
 
-def _asked_at() -> float:
+def asked_at() -> float:
     """When this process was started: that is when the agent asked."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         line = Path("/proc/self/stat").read_bytes()

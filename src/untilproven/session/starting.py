@@ -50,7 +50,7 @@ def start(
     wanted = _state(place.session_id, prompt, options, config)
     place.make()
     _refuse_elsewhere(project, place, replace=options.replace)
-    with place.lock():
+    with place.lock(constants.START_SECONDS):
         _make_way(project, place, replace=options.replace)
         plan = _plan(project, wanted, options, agent)
         writer = _created(project, wanted, plan, options, runner)
