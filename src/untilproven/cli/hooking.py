@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import sys
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,22 +15,33 @@ _LARGEST = 256 * 1024 * 1024
 _SAID: list[dict[str, Any]] = []
 """The answer, once it was given."""
 _AGENT, _SESSION = "--agent", "--session"
+_TOO_LONG = "this took too long, so the agent is let go"
 EVENTS = ("stop", "prompt", "start", "cancel", "status", "idle", "error", "deleted")
-_LAST_SECONDS = 3540
+_LAST_SECONDS = {"prompt": 110, "start": 110}
+_LONGEST_SECONDS = 3540
 """Less than what agents are told to wait for us, more than what checks may take."""
+_GRACE_SECONDS = 8
+"""For what was under way to be left in order."""
+
+
+class _Enough(BaseException):
+    """Nobody waits for us any longer."""
 
 
 def run(words: list[str]) -> int:
     """Carry out one event. What goes wrong is told, and never keeps the agent from stopping."""
-    with contextlib.suppress(ValueError, OSError):  # only a main thread has alarms
-        signal.signal(signal.SIGALRM, _give_up)
-        signal.alarm(_LAST_SECONDS)
     event, agent = words[0] if words else "", "claude"
+    with contextlib.suppress(ValueError, OSError):  # only a main thread has alarms
+        signal.signal(signal.SIGALRM, partial(_give_up, event))
+        signal.signal(signal.SIGTERM, partial(_give_up, event))
+        signal.alarm(_LAST_SECONDS.get(event, _LONGEST_SECONDS))
     try:
         agent, session, rest = _read(words[1:])
         return _act(event, agent, session, rest)
     except RalphError as error:
         return _tell(event, "; ".join(part for part in (error.message, error.hint) if part))
+    except _Enough:
+        return _tell(event, _TOO_LONG)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -46,7 +58,7 @@ def _act(event: str, agent: str, session: str, rest: list[str] | None) -> int:
     if event == "stop":
         from untilproven.session import quick  # noqa: PLC0415  as little as the event needs
 
-        if quick.stop(agent, said, _say):
+        if quick.stop(agent, said, _say) or _SAID:
             os._exit(0)  # all is said; taking the interpreter down would cost as much again
     from untilproven.session.serving import serve  # noqa: PLC0415  the same
 
@@ -114,6 +126,14 @@ def _tell(event: str, why: str) -> int:
     return 0
 
 
-def _give_up(_signal: int, _frame: object) -> None:
-    """Nothing holds the agent longer than it waits for us."""
+def _give_up(event: str, _signal: int, _frame: object) -> None:
+    """Nothing holds the agent longer than it waits for us: what is under way ends, and if that takes long, at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, partial(_leave, event))
+    signal.alarm(_GRACE_SECONDS)
+    raise _Enough
+
+
+def _leave(event: str, _signal: int, _frame: object) -> None:
+    _tell(event, _TOO_LONG)
     os._exit(0)
