@@ -30,6 +30,12 @@ def test_arguments_inside_quotes_are_part_of_the_task() -> None:
     assert parse_ralph_args('"explain --max-iterations 5 to me"').prompt == "explain --max-iterations 5 to me"
 
 
+@pytest.mark.parametrize("task", ["--max-iterations=5 is not obeyed", "--until", "--fix", "--", "-n=x"])
+def test_a_task_in_quotes_may_begin_with_an_option(task: str) -> None:
+    found = parse_ralph_args(f'"{task}" --max-iterations=3 --until "--version"')
+    assert (found.prompt, found.options.max_iterations, found.options.until) == (task, 3, ["--version"])
+
+
 def test_an_apostrophe_is_no_quote() -> None:
     found = parse_ralph_args("Fix the user's bug, don't stop --max-iterations 3")
     assert found.prompt == "Fix the user's bug, don't stop"

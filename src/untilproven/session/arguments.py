@@ -31,6 +31,12 @@ _ESCAPED = re.compile(r"""\\(["'\\])""")
 _HINT = '/ralph "what is to be done" --until "a command that proves it" [--max-iterations N]'
 
 
+class _Quoted(str):
+    """What stood in quotes is a value or a part of the task, and never an option."""
+
+    __slots__ = ()
+
+
 class RalphArgs(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     options: StartLoopOptions = StartLoopOptions()
@@ -50,7 +56,10 @@ def _words(text: str) -> list[str]:
         else:
             quotes = word["double"], word["single"]
             inside = next((_ESCAPED.sub(r"\1", quote[1:-1]) for quote in quotes if quote), "")
-            found.append((word["name"] or "") + (inside if any(quotes) else word["plain"] or ""))
+            if any(quotes) and not word["name"]:
+                found.append(_Quoted(inside))
+            else:
+                found.append((word["name"] or "") + (inside if any(quotes) else word["plain"] or ""))
     return found
 
 
@@ -62,6 +71,9 @@ def parse_words(words: list[str]) -> RalphArgs:
     while waiting:
         word = waiting.pop(0)
         name, equals, value = word.partition("=")
+        if isinstance(word, _Quoted):
+            task.append(word)
+            continue
         if word == "--":
             task += waiting
             break
