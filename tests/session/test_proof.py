@@ -418,6 +418,30 @@ def test_typed_into_an_agent_without_commands(root: Path) -> None:
     assert hook("prompt", cwd=root, said={**said, "prompt": "hello"}, agent="codex") == ""
 
 
+def test_words_without_a_slash_serve_where_codex_keeps_the_others(root: Path) -> None:
+    said = {"session_id": "c1", "cwd": str(root)}
+    begun = hook("prompt", cwd=root, said={**said, "prompt": f"ralph: Fix add --until '{CHECK}'"}, agent="codex")
+    assert "Fix add" in begun["hookSpecificOutput"]["additionalContext"]
+    shown = hook("prompt", cwd=root, said={**said, "prompt": "ralph-status:"}, agent="codex")
+    assert "iteration 1/100" in shown["reason"]
+    cancelled = hook("prompt", cwd=root, said={**said, "prompt": "cancel-ralph:"}, agent="codex")
+    assert cancelled["reason"] == "Ralph Loop Cancelled: Stopped at iteration 1"
+
+
+def test_what_is_shown_to_the_user_changes_no_terminal(root: Path) -> None:
+    said = {"session_id": "s1", "cwd": str(root)}
+    noise = "Fix \x1b[2Jadd"
+    check = "printf '\\033[2J'; false"
+    begun = hook("prompt", cwd=root, said={**said, "prompt": f'/ralph "{noise}" --until "{check}{noise[4:]}"'})
+    assert "\x1b" not in begun["systemMessage"]
+    shown = hook("prompt", cwd=root, said={**said, "prompt": "/ralph-status"})
+    assert "\x1b" not in shown["reason"] + shown["systemMessage"]
+    refused = hook("prompt", cwd=root, said={**said, "prompt": "/ralph x --\x1b[2J"})
+    assert "\x1b" not in refused["reason"]
+    idle = {"sessionID": "s1", "messages": [{"role": "assistant", "content": DONE}]}
+    assert "\x1b" not in hook("idle", cwd=root, said=idle, agent="opencode")["toast"]["message"]
+
+
 def test_opencode_is_told_what_to_do(root: Path) -> None:
     hook("start", "--session", "ses_1", cwd=root, said=f'"Fix add" --until "{CHECK}"', agent="opencode")
     user = {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Fix add"}]}

@@ -15,7 +15,11 @@ from untilproven.store import reader
 _SHOWN = 200
 _PLUGIN = "/untilproven:"
 """What Claude Code puts before the commands of a plugin."""
-_NAMES = {("codex", "ralph:"): "/ralph"}
+_NAMES = {
+    ("codex", "ralph:"): "/ralph",
+    ("codex", "cancel-ralph:"): "/cancel-ralph",
+    ("codex", "ralph-status:"): "/ralph-status",
+}
 """Codex may keep words with a slash to itself."""
 
 

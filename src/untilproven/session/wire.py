@@ -97,7 +97,7 @@ def idle_answer(answer: Answer) -> dict[str, Any]:
     if answer.kind == "prompt":
         told["prompt"] = answer.prompt
     if answer.toast:
-        told["toast"] = answer.toast.as_json()
+        told["toast"] = {**answer.toast.as_json(), "message": printable(answer.toast.message)}
     if answer.note:
         told["note"] = printable(answer.note)
     return told
@@ -106,9 +106,11 @@ def idle_answer(answer: Answer) -> dict[str, Any]:
 def context_answer(agent: str, context: str, note: str) -> dict[str, Any]:
     """What is added to the user's own prompt."""
     name = _BEFORE.get(agent, "UserPromptSubmit")
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}, "systemMessage": note}
+    told = {"hookEventName": name, "additionalContext": context}
+    return {"hookSpecificOutput": told, "systemMessage": printable(note)}
 
 
 def refusal(agent: str, why: str) -> dict[str, Any]:
     """A prompt that was for us, and is not passed on."""
-    return {"decision": _REFUSAL.get(agent, "block"), "reason": why, "systemMessage": why}
+    shown = printable(why)
+    return {"decision": _REFUSAL.get(agent, "block"), "reason": shown, "systemMessage": shown}

@@ -94,6 +94,7 @@ KINDS: Mapping[str, Kind | OpenCode] = {
             "codex", ".codex", "hooks.json", "Stop", "UserPromptSubmit",
             next=(
                 "Codex calls no hook that you have not looked at: start `codex` and accept the two of ralph (/hooks); "
+                "where it keeps words with a slash to itself, say `ralph: ...`, `ralph-status:`, `cancel-ralph:`; "
                 "`codex exec` calls them after that too, or with --dangerously-bypass-hook-trust"
             ),
         ),
