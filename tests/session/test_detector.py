@@ -73,6 +73,11 @@ def test_every_message_of_a_long_turn_is_looked_at() -> None:
     assert detect_in_messages(turn, "DONE")
 
 
+def test_a_promise_is_seen_after_the_host_has_shortened_the_past() -> None:
+    messages = [{"role": "user", "content": "a summary"}, {"role": "assistant", "content": "<promise>DONE</promise>"}]
+    assert detect_in_messages(messages, "DONE", since=40)
+
+
 def test_what_was_said_before_the_loop_began_is_no_claim() -> None:
     before = [message("assistant", "<promise>DONE</promise>")]
     assert detect_in_messages(before, "DONE")

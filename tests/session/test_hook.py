@@ -3,6 +3,7 @@
 import asyncio
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -455,6 +456,20 @@ def test_a_toast_that_fails_or_hangs_holds_nobody_up(project: Project, monkeypat
         host.say(f"s{number}", "at it")
         asyncio.run(host.idle(f"s{number}"))
         assert iteration(host, f"s{number}") == 2
+
+
+@pytest.mark.parametrize("broken", ["get_messages", "has_background_work"])
+def test_what_fails_in_the_host_does_not_come_back_to_it(project: Project, broken: str) -> None:
+    def fails(_: str) -> Any:
+        raise LookupError("no such session")
+
+    prompts: list[str] = []
+    options: dict[str, Any] = {"inject_prompt": lambda _, prompt: prompts.append(prompt), broken: fails}
+    hook = create_ralph_loop_hook(RalphLoopOptions(workdir=project.root, **options))
+    assert hook.start_loop("one", "Task", PLAIN)
+    asyncio.run(hook.handler(HookContext(event="session.idle", session_id="one")))
+    assert not prompts
+    assert hook.is_loop_active("one")
 
 
 def test_a_second_start_is_refused_or_replaces(host: Host, project: Project) -> None:

@@ -29,7 +29,8 @@ def detect_in_messages(messages: Sequence[Message], promise: str, *, since: int 
 def spoken(messages: Sequence[Message], since: int = 0) -> list[str]:
     """The assistant's own words since the last message of anybody else, the newest first."""
     found = []
-    for message in reversed(messages[max(since, 0) :]):
+    begin = since if 0 <= since <= len(messages) else 0  # a host may have made a long past short
+    for message in reversed(messages[begin:]):
         role = message.get("role")
         if role == "assistant":
             found.append(text_of(message.get("content")))

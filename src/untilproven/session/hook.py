@@ -90,7 +90,7 @@ class RalphLoopHook:
         """One event of the host's. Nothing that goes wrong here reaches it."""
         if not self._config.enabled:
             return
-        with contextlib.suppress(RalphError, OSError):
+        with contextlib.suppress(Exception):
             match context.event:
                 case "session.deleted":
                     await self._deleted(str(context.data.get("sessionId") or context.session_id))
@@ -225,12 +225,13 @@ class RalphLoopHook:
         """What was said before the loop began is no claim."""
 
         async def count() -> None:
-            messages = await self._messages(session_id)
-            state = self.get_state(session_id)
-            if state and state.iteration == 1:
-                place = self._place(session_id)
-                link = storage.load_link(place)
-                storage.save_link(place, storage.with_messages(link, len(messages)))
+            with contextlib.suppress(Exception):  # the host's; the loop has begun
+                messages = await self._messages(session_id)
+                state = self.get_state(session_id)
+                if state and state.iteration == 1:
+                    place = self._place(session_id)
+                    link = storage.load_link(place)
+                    storage.save_link(place, storage.with_messages(link, len(messages)))
 
         self._run(count())
 
