@@ -363,7 +363,9 @@ def test_the_session_is_found_wherever_the_agent_has_gone(root: Path, tmp_path: 
 
 def test_background_tasks_of_the_agent_are_waited_for(root: Path) -> None:
     begin(root)
-    assert stop("s1", "it builds", cwd=root, background_tasks=[{"id": "b1"}]) == ""
+    deferred = stop("s1", "it builds", cwd=root, background_tasks=[{"id": "b1"}])
+    assert "decision" not in deferred
+    assert "background work" in deferred["systemMessage"]
     assert storage.load(storage.place_of(root, "s1")).iteration == 1  # type: ignore[union-attr]
 
 

@@ -52,8 +52,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """none: nothing of ours. prompt: go on, with these words. stop: the loop has ended or waits, for the reason in
-    `note`. wait: ask again in so many seconds."""
+    """none: nothing is done; `note` may say why. prompt: go on, with these words. stop: the loop has ended or waits,
+    for the reason in `note`. wait: ask again in so many seconds."""
 
     kind: Literal["none", "prompt", "stop", "wait"] = "none"
     prompt: str = ""
@@ -96,8 +96,10 @@ class SessionLoop:
         if state is None or not state.active:
             return NONE
         link = storage.load_link(self.place)
-        if heard.at < link.handled_at + heard.quiet or heard.background:
+        if heard.at < link.handled_at + heard.quiet:
             return NONE
+        if heard.background:
+            return Answer(note="ralph: background work of the session goes first; the loop goes on when it stops next")
         left = link.error_at + constants.RECOVERY_SECONDS - time.time()
         if 0 < left <= constants.RECOVERY_SECONDS:
             return Answer(kind="wait", seconds=left)

@@ -88,7 +88,7 @@ def stop_answer(agent: str, answer: Answer) -> dict[str, Any]:
     message = {"systemMessage": told} if told else {}
     if answer.kind == "prompt":
         return {"decision": _REFUSAL.get(agent, "block"), "reason": answer.prompt, **message}
-    return message if answer.kind == "stop" else {}
+    return message if answer.kind == "stop" or answer.note else {}
 
 
 def idle_answer(answer: Answer) -> dict[str, Any]:
