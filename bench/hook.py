@@ -10,7 +10,6 @@ even the least is a matter of luck, the time on a CPU says more, and is shown be
 
 import json
 import os
-import platform
 import resource
 import shutil
 import subprocess
@@ -19,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from targets import end, machine, target
 
 ROUNDS = 15
 TARGET = 0.5
@@ -52,8 +53,6 @@ mv "$state.tmp" "$state"
 jq -n --arg reason "$prompt" --arg message "Iteration $next/$most" \
   '{decision: "block", reason: $reason, systemMessage: $message}'
 """
-
-MISSED: list[str] = []
 
 
 class Case(NamedTuple):
@@ -172,10 +171,8 @@ def bench(parent: Path, case: Case) -> None:
     rounds = [[stage.stop(command) for command in commands] for _ in range(ROUNDS)]
     script, ours = (Took(*(min(times) for times in zip(*column, strict=True))) for column in zip(*rounds, strict=True))
     ratio = ours.wall / script.wall
-    if ratio > TARGET:
-        MISSED.append(case.name)
     print(
-        f"  {case.name:<22}{script.wall:8.1f}{ours.wall:8.1f}   {ratio:.2f}x (target: at most {TARGET})"
+        f"  {case.name:<22}{script.wall:8.1f}{ours.wall:8.1f}   {ratio:.2f}x {target(case.name, ratio, TARGET)}"
         f"   on a CPU {script.cpu:.0f} and {ours.cpu:.0f}, {ours.cpu / script.cpu:.2f}x"
     )
     shutil.rmtree(stage.root)
@@ -184,11 +181,10 @@ def bench(parent: Path, case: Case) -> None:
 if __name__ == "__main__":
     if absent := [name for name in ("bash", "jq", "perl") if not shutil.which(name)]:
         sys.exit(f"to compare with a script, {', '.join(absent)} must be installed")
-    print(f"Python {platform.python_version()}, {platform.system()} {platform.release()}, {os.cpu_count()} CPUs")
+    print(f"Machine: {machine()}")
     print(f"One Stop event, ms, least of {ROUNDS} rounds")
     print(f"  {'transcript':<22}{'script':>8}{'ralph':>8}")
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as scratch:
         for one in CASES:
             bench(Path(scratch), one)
-    if MISSED:
-        sys.exit("missed: " + ", ".join(MISSED))
+    end()
