@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support import ralph
 from untilproven.session import storage
 from untilproven.session.place import SessionPlace
 from untilproven.store.layout import Project
+from untilproven.store.writer import open_loop
 
 
 @pytest.fixture
@@ -210,6 +212,24 @@ def test_an_abort_from_another_terminal_is_obeyed(root: Path) -> None:
     assert "decision" not in answer
     assert "aborted" in answer["systemMessage"]
     assert stop("s1", "working", cwd=root) == ""
+
+
+def test_a_session_whose_loop_was_ended_elsewhere_may_have_another(root: Path) -> None:
+    begin(root)
+    first = loop_id(root)
+    assert ralph("abort", first, cwd=root).returncode == 0
+    begin(root)
+    assert loop_id(root) != first
+    assert status(root) == "running"
+
+
+def test_a_cancel_waits_for_whoever_is_writing(root: Path) -> None:
+    begin(root)
+    directory, first = storage.place_of(root, "s1").directory, loop_id(root)
+    writer = open_loop(directory, first)
+    threading.Timer(1.0, writer.close).start()
+    assert hook("cancel", "--session", "s1", cwd=root).startswith("Ralph Loop Cancelled")
+    assert status(root) == "aborted"
 
 
 def test_a_pause_from_another_terminal_is_obeyed_and_taken_back(root: Path) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 from pathlib import Path
 
-from untilproven.errors import IllegalTransition, RalphError
+from untilproven.errors import IllegalTransition, InvalidName, NoSuchLoop, RalphError
 from untilproven.model.session import SessionLoopState
 from untilproven.model.status import TERMINAL
 from untilproven.runtime.control import client
@@ -13,8 +13,6 @@ from untilproven.session import storage
 from untilproven.session.place import SessionPlace
 from untilproven.store import reader
 from untilproven.store.layout import Project
-
-_WAIT = 0.3
 
 
 def loop_of(place: SessionPlace) -> str:
@@ -27,6 +25,16 @@ def loop_of(place: SessionPlace) -> str:
     return ""
 
 
+def is_over(project: Project, place: SessionPlace) -> bool:
+    """Whether the session's record stands for nothing any more: its loop was ended from elsewhere, or is not there."""
+    try:
+        return reader.view(project.state, loop_of(place)).state.status in TERMINAL
+    except (NoSuchLoop, InvalidName):
+        return True
+    except RalphError:
+        return False
+
+
 def end_quietly(project: Project, loop_id: str, session_id: str) -> None:
     """Free its slot, if it still has one; what is in the way of that is for the stale check to see to."""
     with contextlib.suppress(RalphError):
@@ -35,7 +43,7 @@ def end_quietly(project: Project, loop_id: str, session_id: str) -> None:
         if view.foreign or view.state.status in TERMINAL or not plan or plan.session != session_id:
             return
         with contextlib.suppress(IllegalTransition):
-            client.ask(project.state, loop_id, new_request("abort"), wait=_WAIT)
+            client.ask(project.state, loop_id, new_request("abort"))
         forget_rooms(project, view)
 
 

@@ -100,7 +100,7 @@ def _make_way(project: Project, place: SessionPlace, *, replace: bool) -> None:
         known = storage.load(place)
     except RalphError:
         known = None
-    if known and known.active and not replace:
+    if known and known.active and not replace and not ending.is_over(project, place):
         raise IllegalTransition(
             f"this session has a loop already, at iteration {known.iteration} of {known.max_iterations}",
             hint="/cancel-ralph ends it; --replace ends it and starts this one",
