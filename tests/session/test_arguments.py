@@ -32,8 +32,9 @@ def test_arguments_inside_quotes_are_part_of_the_task() -> None:
 
 @pytest.mark.parametrize("task", ["--max-iterations=5 is not obeyed", "--until", "--fix", "--", "-n=x"])
 def test_a_task_in_quotes_may_begin_with_an_option(task: str) -> None:
-    found = parse_ralph_args(f'"{task}" --max-iterations=3 --until "--version"')
+    found = parse_ralph_args(f'"{task}" --max-iterations "3" --until "--version" --completion-promise "ALL --DONE"')
     assert (found.prompt, found.options.max_iterations, found.options.until) == (task, 3, ["--version"])
+    assert found.options.completion_promise == "ALL --DONE"
 
 
 def test_an_apostrophe_is_no_quote() -> None:

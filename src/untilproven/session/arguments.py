@@ -81,7 +81,7 @@ def parse_words(words: list[str]) -> RalphArgs:
             if not equals:
                 if not waiting:
                     raise UsageError(f"{name} needs a value", hint=_HINT)
-                value = waiting.pop(0)
+                value = str(waiting.pop(0))
             _take(found, name, value)
         elif word in _SWITCHES:
             found[_SWITCHES[word]] = True
