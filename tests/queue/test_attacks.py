@@ -64,6 +64,23 @@ def test_a_task_that_must_be_proven_otherwise_meanwhile_is_not_done_by_what_it_w
     assert queue.work().returncode == 0
 
 
+def test_a_task_that_is_done_by_somebodys_word_is_worked_on_no_more(queue: Queue) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    queue.acts("sleep 60\n")
+    with started(queue) as work:
+        wait_for(queue, "in_progress")
+        time.sleep(0.5)
+        work.kill()
+        work.wait()
+    assert queue.place.ralph("task", "done", "RALPH-001").returncode == 0
+    queue.acts(AGENT)
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "proven" not in done.stdout, done.stdout
+    assert "RALPH-001 is done by now" in done.stdout
+    assert queue.subjects() == []
+
+
 def test_other_words_for_a_task_that_is_worked_on_do_not_disturb_it(queue: Queue) -> None:
     queue.add("make a", "--until=test -e a.txt", "--file-exists=a.txt", "--never-touch=b.*")
     queue.acts(SLOW)

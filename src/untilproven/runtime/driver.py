@@ -134,7 +134,8 @@ class Driver:
             return move
         from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
 
-        why = queued.taken_away(self.cast.project, task_id, self.state.loop_id, self.course.plan)
+        delivered = isinstance(move.command, commands.Deliver)
+        why = queued.taken_away(self.cast.project, task_id, self.state.loop_id, self.course.plan, delivered=delivered)
         return failed(f"the task was taken away: {why}", UNPROVEN) if why else move
 
     def alarm(self, anomalies: Iterable[Anomaly]) -> None:

@@ -77,10 +77,11 @@ def let_go_on(project: Project, task_id: str, loop_id: str) -> bool:
     return True
 
 
-def taken_away(project: Project, task_id: str, loop_id: str, plan: Plan) -> str:
+def taken_away(project: Project, task_id: str, loop_id: str, plan: Plan, *, delivered: bool) -> str:
     """What somebody has done to the task while a loop worked on it; empty if it is still the loop's. A file that went
     back to what it was before, as by a checkout, is no decision of anybody's: the task is claimed again. One that is
-    to be proven otherwise by now is not proven by what this loop was begun with."""
+    to be proven otherwise by now is not proven by what this loop was begun with; and one that is done, perhaps by
+    somebody's word, is worked on no more: only what was `delivered` may be so already."""
     task = book_of(project).read().by_id.get(task_id)
     if task is None:
         return f"{task_id} is no longer in the queue"
@@ -88,7 +89,7 @@ def taken_away(project: Project, task_id: str, loop_id: str, plan: Plan) -> str:
         task = claim(project, task_id, loop_id)
     if task.loop != loop_id:
         return f"{task_id} is another loop's by now ({task.loop or 'nobody says which'})"
-    if task.status not in {TaskStatus.IN_PROGRESS, TaskStatus.DONE}:
+    if task.status is not TaskStatus.IN_PROGRESS and not (delivered and task.status is TaskStatus.DONE):
         return f"{task_id} is {task.status} by now"
     if task.status is TaskStatus.IN_PROGRESS and not asks_for_the_same(task, plan):
         return f"what {task_id} must pass was changed since it was begun; ralph task unblock {task_id} begins it anew"
