@@ -16,6 +16,7 @@ from session.scenes import DONE, PLAIN, Host, hook, stop
 from support import SetClock, make_project, ralph
 from untilproven.model.status import Status
 from untilproven.session import storage
+from untilproven.session.engine import Heard, SessionLoop
 from untilproven.store import reader
 from untilproven.store.layout import Project
 from untilproven.store.registry import read_registry
@@ -190,3 +191,20 @@ def test_a_loop_that_came_with_a_clone_holds_nobody(
     monkeypatch.setenv("HOME", str(tmp_path / "another"))
     (tmp_path / "another").mkdir()
     assert stop("s1", "at it", cwd=project.root) == ""
+
+
+def test_an_answer_that_comes_at_once_is_no_duplicate_of_the_one_before(project: Project) -> None:
+    hook("start", "--session", "s1", "--", "task --trust-promise", cwd=project.root)
+    loop = SessionLoop(project, storage.place_of(project.root, "s1"))
+
+    def idle(turn: str) -> str:
+        answer = loop.turn(Heard(words=lambda _: "at it", at=time.time(), quiet=60.0, turn=turn))
+        loop.delivered(answer)
+        return answer.kind
+
+    try:
+        loop.lock()
+        assert [idle(turn) for turn in ("m1", "m1", "", "m2", "m2")] == ["prompt", "none", "none", "prompt", "none"]
+    finally:
+        loop.close()
+        loop.unlock()

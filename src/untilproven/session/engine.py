@@ -42,6 +42,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """When it was raised, in seconds."""
     quiet: float = 0.0
     """An event is one with those that were raised up to so many seconds before it was dealt with."""
+    turn: str = ""
+    """Which answer of the agent's it is about, if that is known: about another one, it is another event, however soon."""
     accumulates: bool = False
     """Whether the words of earlier turns come again with those of this one."""
     claim: str = ""
@@ -96,7 +98,7 @@ class SessionLoop:
         if state is None or not state.active:
             return NONE
         link = storage.load_link(self.place)
-        if heard.at < link.handled_at + heard.quiet:
+        if heard.at < link.handled_at + heard.quiet and heard.turn in {"", link.turn}:
             return NONE
         if heard.background:
             return Answer(note="ralph: background work of the session goes first; the loop goes on when it stops next")
@@ -135,7 +137,7 @@ class SessionLoop:
             return Answer(kind="prompt", prompt=told, expected=state, toast=_next_toast(state))
         state = self._caught_up(state)
         claim = heard.claim or self._claim(state, words)
-        storage.save_link(self.place, replace(link, said=said, said_length=length))
+        storage.save_link(self.place, replace(link, said=said, said_length=length, turn=heard.turn))
         if claim or state.iteration >= state.max_iterations:
             return self._proven(state, claim)
         return self._continued(state)

@@ -91,6 +91,7 @@ def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATIO
         words=lambda _: "\n\n".join(reversed(said)),
         at=asked_at(),
         quiet=constants.DUPLICATE_SECONDS,
+        turn=event.turn,
         background=event.background,
         runner=agent_above(),
     )

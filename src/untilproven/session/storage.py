@@ -30,6 +30,8 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: str = ""
     """A digest of the words that were answered last."""
     said_length: int = 0
+    turn: str = ""
+    """What the agent calls the answer that was dealt with last."""
     messages_at_start: int = -1
     """How many messages the session had when the loop began; -1 if nobody has counted them."""
 

@@ -26,6 +26,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     background: bool = False
     messages: tuple[dict[str, Any], ...] = ()
+    turn: str = ""
+    """What the agent calls the answer that it has ended with, where it says so."""
     error: str = ""
     """The name of the error that the session reports."""
 
@@ -64,6 +66,7 @@ def read_event(agent: str, data: bytes) -> Event:
         prompt=_text(raw, "prompt"),
         background=bool(raw.get("background_tasks") or raw.get("background")),
         messages=tuple(map(_message, raw["messages"])) if isinstance(raw.get("messages"), list) else (),
+        turn=_text(raw, "turn"),
         error=_text(failure, "name") if isinstance(failure, dict) else "",
     )
 

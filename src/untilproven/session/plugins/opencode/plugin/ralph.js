@@ -63,19 +63,21 @@ export const RalphPlugin = async ({ client, directory }) => {
     return part.text
   }
 
-  // What was said since somebody last asked for something, the oldest first.
+  // What was said since somebody last asked for something, the oldest first; and which answer it ends with, if it has ended.
   const lastTurn = async (sessionID) => {
     const found = await client.session.messages({ path: { id: sessionID }, query: { directory } })
     const all = found.data ?? []
     const asked = all.findLastIndex(({ info }) => info.role === "user")
-    return all.slice(asked + 1).map(({ info, parts }) => ({
+    const messages = all.slice(asked + 1).map(({ info, parts }) => ({
       role: info.role,
       content: parts.filter((one) => one.type === "text" && !one.synthetic).map((one) => one.text).join("\n"),
     }))
+    const last = all.slice(asked + 1).at(-1)?.info
+    return { messages, turn: last?.time?.completed && last.finish !== "tool-calls" ? last.id : undefined }
   }
 
   const idle = async (sessionID) => {
-    const said = await ask("idle", { sessionID, directory, messages: await lastTurn(sessionID) })
+    const said = await ask("idle", { sessionID, directory, ...(await lastTurn(sessionID)) })
     await toast(said?.toast)
     if (said?.action !== "prompt") return
     sent.add(said.prompt)
