@@ -43,7 +43,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     quiet: float = 0.0
     """An event is one with those that were raised up to so many seconds before it was dealt with."""
     turn: str = ""
-    """Which answer of the agent's it is about, if that is known: about another one, it is another event, however soon."""
+    """Which answer of the agent's it is about, if that is known: what is about another one is another event."""
     accumulates: bool = False
     """Whether the words of earlier turns come again with those of this one."""
     claim: str = ""

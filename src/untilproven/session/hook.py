@@ -159,7 +159,10 @@ class RalphLoopHook:
         messages = await self._messages(place.session_id)
         said = "\n\n".join(reversed(detector.spoken(messages, storage.load_link(place).messages_at_start)))
         background = await _got(self._options.has_background_work, place.session_id, default=False)
-        return Heard(words=lambda _: said, at=at, quiet=constants.DUPLICATE_SECONDS, background=bool(background))
+        last = messages[-1] if messages else {}
+        turn = str(last.get("id") or "") if last.get("role") == "assistant" else ""
+        quiet = constants.DUPLICATE_SECONDS
+        return Heard(words=lambda _: said, at=at, quiet=quiet, turn=turn, background=bool(background))
 
     async def _messages(self, session_id: str) -> Sequence[Message]:
         return await _got(self._options.get_messages, session_id, default=())
