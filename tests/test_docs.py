@@ -14,6 +14,7 @@ import pytest
 
 from untilproven.cli import verbs
 from untilproven.cli.dispatch import ralph
+from untilproven.session.arguments import OPTIONS
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -61,7 +62,7 @@ def test_every_command_and_option_that_is_named_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", FOR_USERS, ids=named)
 def test_every_option_that_is_named_alone_is_one_of_some_verb(page: Path) -> None:
-    known = {name for verb in verbs.ALL for name in options(verb)} | {"--help", "--version"}
+    known = {name for verb in verbs.ALL for name in options(verb)} | {"--help", "--version"} | OPTIONS
     spans = re.findall(r"`(--[a-z][a-z-]*)[ `=]", page.read_text())
     assert [name for name in spans if name not in known] == []
 

@@ -22,6 +22,8 @@ _SWITCHES = {
     "--replace": "replace",
     "--allow-dependency-changes": "allow_dependency_changes",
 }
+OPTIONS = frozenset({*_VALUED, *_SWITCHES})
+"""What can be said behind `/ralph`."""
 _WORD = re.compile(
     r"""(?P<space>\s+)|(?P<name>--?[\w-]+=)?"""
     r"""(?:(?P<double>"(?:[^"\\]|\\.)*"(?=\s|$))|(?P<single>'(?:[^'\\]|\\.)*'(?=\s|$))|(?P<plain>\S+))""",
