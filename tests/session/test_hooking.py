@@ -74,3 +74,17 @@ def test_an_answer_that_was_given_is_not_given_again(project: Project) -> None:
     process = called(project.root, "stop", fail)
     said, _ = process.communicate(json.dumps({"session_id": "s1", "last_assistant_message": "working"}).encode())
     assert json.loads(said)["decision"] == "block"
+
+
+def test_what_is_not_said_behind_ralph_is_as_the_settings_say(project: Project) -> None:
+    (project.root / "ralph.toml").write_text('[session]\nmax_iterations = 7\npromise = "ALL GREEN"\n')
+    hook("start", "--session", "s1", "--", "task --trust-promise", cwd=project.root)
+    state = storage.load(storage.place_of(project.root, "s1"))
+    assert state is not None
+    assert (state.max_iterations, state.completion_promise) == (7, "ALL GREEN")
+
+
+def test_sessions_can_be_switched_off(project: Project) -> None:
+    (project.root / "ralph.toml").write_text("[session]\nenabled = false\n")
+    hook("start", "--session", "s1", "--", "task --trust-promise", cwd=project.root)
+    assert storage.load(storage.place_of(project.root, "s1")) is None

@@ -79,7 +79,7 @@ def stop(agent: str, event: Event, say: Say) -> None:
         loop.unlock()
 
 
-def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATION_DELAY / 1000) -> None:
+def idle(event: Event, say: Say) -> None:
     """The same for a plugin that delivers prompts itself, a moment later: by then the loop may be another, or gone."""
     found = _found(event)
     if found is None:
@@ -101,7 +101,7 @@ def idle(event: Event, say: Say, *, delay: float = constants.DEFAULT_CONTINUATIO
         if answer.kind == "prompt":
             loop.close()
             loop.unlock()
-            time.sleep(delay)
+            time.sleep(_delay(found[0]))
             answer = _still(loop, answer)
         say(wire.idle_answer(answer))
         _count(loop, answer)
@@ -125,6 +125,12 @@ def _turn(loop: SessionLoop, heard: Heard) -> Answer:
         time.sleep(answer.seconds)
         return _turn(loop, replace(heard, at=time.time()))
     return answer
+
+
+def _delay(project: Project) -> float:
+    from untilproven.session.starting import configured  # noqa: PLC0415  only where a prompt is delivered by a plugin
+
+    return configured(project).continuation_delay / 1000
 
 
 def _still(loop: SessionLoop, answer: Answer) -> Answer:

@@ -17,7 +17,7 @@ from untilproven.runtime.starting import SHOWN_BYTES
 from untilproven.session import constants, ending, sealing, storage
 from untilproven.session.place import SessionPlace, located
 from untilproven.session.proving import driving
-from untilproven.session.records import DEFAULT_CONFIG, RalphLoopConfig, StartLoopOptions, count
+from untilproven.session.records import RalphLoopConfig, StartLoopOptions, count
 from untilproven.store import clock, files
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import create_state
@@ -40,13 +40,14 @@ def start(
     prompt: str,
     options: StartLoopOptions,
     *,
-    config: RalphLoopConfig = DEFAULT_CONFIG,
+    config: RalphLoopConfig | None = None,
     agent: str,
     runner: ProcessIdentity,
 ) -> Started:
-    """Refused if the session has a loop already, unless it is to be replaced."""
+    """Refused if the session has a loop already, unless it is to be replaced. Without a host, settings say the rest."""
+    config = config or configured(project)
     if not config.enabled:
-        raise UsageError("Ralph Loop is switched off here", hint="set `enabled` in its configuration")
+        raise UsageError("Ralph Loop is switched off here", hint="`ralph config --origin` says who set session.enabled")
     wanted = _state(place.session_id, prompt, options, config)
     place.make()
     _refuse_elsewhere(project, place, replace=options.replace)
@@ -65,6 +66,17 @@ def start(
             raise
         writer.close()
     return started
+
+
+def configured(project: Project) -> RalphLoopConfig:
+    """The settings of the user and of the project."""
+    settings = layers.load(project.root, {})
+    return RalphLoopConfig(
+        enabled=settings.value("session.enabled"),
+        default_max_iterations=settings.value("session.max_iterations"),
+        default_completion_promise=settings.value("session.promise"),
+        continuation_delay=settings.value("session.continuation_delay_ms"),
+    )
 
 
 def _state(session_id: str, prompt: str, options: StartLoopOptions, config: RalphLoopConfig) -> SessionLoopState:
