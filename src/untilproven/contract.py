@@ -91,6 +91,8 @@ class Supervision(msgspec.Struct, frozen=True, kw_only=True):
     """Called at least twice a second, and at once when something in `wake` can be read."""
     wake: Sequence[int] = ()
     tee: Output = lambda _stream, _chunk: None
+    beside: Callable[[], Stop | None] = lambda: None
+    """What there is to do while a program starts; called once for each, when it is on its way."""
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,9 +158,6 @@ class Workspace(Protocol):
 
     def since_start(self) -> Mapping[str, Differs]:
         """Every path at which the candidate differs from the tree as it was when the loop began."""
-
-    def expect_check(self, supervision: Supervision) -> None:
-        """A check of the candidate comes soon: what takes time to make ready is made ready meanwhile."""
 
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         """A room with the candidate tree, for checks; the paths named are as they were when the loop began, or absent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilproven.checks.protected import Protected, Views, scripts_in, views_of
+from untilproven.checks.protected import Protected, Views, views_of
 from untilproven.contract import Differs
 from untilproven.guard.kinds import kind_of
 
@@ -78,35 +78,6 @@ def test_a_new_module_in_the_way_of_a_runner_is_configuration(path: str) -> None
 )
 def test_a_name_that_nothing_is_taken_for_is_the_project_s_own(path: str) -> None:
     assert kind_of(path, is_new=True) in {"source", "test"}
-
-
-@pytest.mark.parametrize(
-    ("line", "scripts"),
-    [
-        ("./check.sh", ["check.sh"]),
-        ("bash scripts/test.sh --fast", ["scripts/test.sh"]),
-        ("A=1 python -u tools/check.py x.txt", ["tools/check.py"]),
-        ("cd sub && ./run && node a.js", ["sub/run", "sub/a.js"]),
-        ("bash -c './a.sh && sh b.sh'", ["a.sh", "b.sh"]),
-        ("./a | tee log; if ! ./b; then exit 1; fi", ["a", "b"]),
-        ("uv run python check.py", ["check.py"]),
-        ("python -m pytest tests/x.py", ["pytest.py", "pytest/__main__.py"]),
-        ("timeout -k 5 60 ./x", []),
-        ("timeout 60 ./x a", ["x"]),
-        ("bash -euo pipefail x.sh", ["x.sh"]),
-        ("python -W error $PWD/x.py", ["x.py"]),
-        ("python -m tools.check", ["tools/check.py", "tools/check/__main__.py"]),
-        ("cd sub && ../x", ["x"]),
-        ("cd sub && ../../x", []),
-        ("pytest tests/x.py", []),
-        ("make check", []),
-        ("/usr/bin/x ../y", []),
-        ("diff out/got.txt expected.txt", []),
-        ("echo 'not closed", []),
-    ],
-)
-def test_files_that_a_line_runs_are_its_scripts(line: str, scripts: list[str]) -> None:
-    assert list(scripts_in([line])) == scripts
 
 
 def views(differing: dict[str, Differs], **more: object) -> Views:
@@ -201,3 +172,8 @@ def test_directories_that_tools_marked_before_the_loop_are_theirs() -> None:
     found = views(differing, marks=["out/CMakeCache.txt", "py/pyvenv.cfg", "src/CACHEDIR.TAG"])
     assert found.first == {"out/program", "py/bin/pytest"}
     assert found.dependencies == ("py/bin/pytest",)
+
+
+def test_a_program_of_the_tree_that_lines_put_on_the_path_is_a_script() -> None:
+    found = views({"bin/mine": MODIFIED, "bin/grep": CREATED, "bin/new": CREATED}, lines=["PATH=./bin:$PATH", "mine"])
+    assert [(one.path, one.kind) for one in found.protected] == [("bin/grep", "configuration"), ("bin/mine", "script")]

@@ -6,6 +6,7 @@ import pytest
 
 from core.test_decide import AT, Play, command
 from untilproven.core import telling
+from untilproven.core.decide import Wish
 from untilproven.model import commands, events
 from untilproven.model.fields import Decision, PauseReason, Severity
 from untilproven.model.iteration import Fate, Finding
@@ -41,10 +42,15 @@ def held_back(**more: Any) -> Play:
     return play
 
 
-def test_what_an_agent_changed_is_judged_before_it_is_checked() -> None:
+def test_what_an_agent_changed_is_judged_before_it_is_checked_and_what_comes_next_is_known() -> None:
     play = Play().ready().observed(1)
-    assert command(play.next(), commands.Judge).iteration == 1
-    command(play.judged(1).next(), commands.RunChecks)
+    judge = command(play.next(), commands.Judge)
+    assert judge.iteration == 1
+    assert command(play.judged(1).next(), commands.RunChecks).checks == judge.checks != ()
+
+
+def test_no_check_comes_next_for_somebody_who_cannot_wait() -> None:
+    assert command(Play().ready().observed(1).next(Wish(do="pause", now=True)), commands.Judge).checks == ()
 
 
 def test_an_iteration_that_changed_nothing_is_not_judged() -> None:
@@ -76,6 +82,14 @@ def test_the_same_again_although_the_agent_was_told_asks_a_human() -> None:
     assert command(move, commands.Pause).reason is PauseReason.GATE
     (gate,) = (event for event in move.events if isinstance(event, events.GateOpened))
     assert gate.kind == events.RECOVERY
+
+
+def test_what_nobody_can_say_the_cause_of_asks_a_human_at_once() -> None:
+    move = refused(1, finding("XY-001", category="of_a_plugin"), play=Play().ready()).goes_on()
+    assert command(move, commands.Pause).reason is PauseReason.GATE
+    (gate,) = (event for event in move.events if isinstance(event, events.GateOpened))
+    assert gate.kind == events.RECOVERY
+    assert "cannot be told" in gate.message
 
 
 def test_three_different_refusals_in_a_row_ask_a_human() -> None:

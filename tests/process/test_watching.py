@@ -219,3 +219,41 @@ def test_a_keeper_that_was_stopped_cannot_keep_the_program_alive(
     assert [ending.stopped_because for ending in endings[:2]] == ["keeper", "wall"]
     assert table.descendants(os.getpid()) == []
     assert all(ending.seconds < 10 for ending in endings)
+
+
+def test_what_is_done_beside_a_program_is_done_once_while_it_starts(tmp_path: Path) -> None:
+    done: list[bool] = []
+
+    def beside() -> None:
+        wait_for((tmp_path / "begun").exists, "the program runs meanwhile")
+        done.append(True)
+
+    ending, printed = run_program("touch begun; echo said", tmp_path, beside=beside)
+    assert (ending.exit_code, printed["stdout"], done) == (0, b"said\n", [True])
+    refused, _ = run_program(["/no/such/program"], tmp_path, beside=lambda: done.append(True))
+    assert refused.not_started
+
+
+def test_what_is_found_out_beside_a_program_can_end_it(tmp_path: Path) -> None:
+    ending, _ = run_program("trap '' TERM INT; sleep 1000", tmp_path, beside=lambda: Stop("no good", now=True))
+    assert ending.stopped_because == "asked: no good"
+    assert ending.seconds < 10
+
+
+def test_a_failure_beside_a_program_ends_it(tmp_path: Path) -> None:
+    def beside() -> None:
+        wait_for((tmp_path / "one.pid").exists, "the program runs")
+        raise ValueError("no good")
+
+    with pytest.raises(ValueError, match="no good"):
+        run_program("echo $$ > one.pid; exec sleep 1000", tmp_path, beside=beside)
+    assert not any(map(alive, pids_in(tmp_path)))
+
+
+def test_the_time_in_which_nobody_reads_what_a_program_prints_is_not_taken_from_its_own(tmp_path: Path) -> None:
+    """It fills the pipe, and has to wait for whoever is busy beside it."""
+    ending, printed = run_program(
+        "head -c 300000 /dev/zero", tmp_path, limits=Limits(wall=2.0), beside=lambda: time.sleep(2.1)
+    )
+    assert (ending.stopped_because, ending.exit_code, len(printed["stdout"])) == ("", 0, 300_000)
+    assert ending.seconds > 2.1

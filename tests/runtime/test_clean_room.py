@@ -163,6 +163,62 @@ def test_a_script_that_the_check_script_calls_and_that_is_replaced_proves_nothin
     assert run(place, "printf '#!/bin/sh\\nexit 0\\n' > sub/run", words=words) in {4, 8}
 
 
+def script(*lines: str) -> str:
+    return "\n".join(("#!/bin/sh", *lines, ""))
+
+
+RIGHT_IS_THERE = "grep -q 'a + b' calc.py"
+CALLED = {
+    "sourced": ({"check.sh": script(". ./lib.sh", RIGHT_IS_THERE), "lib.sh": "X=1\n"}, "echo 'exit 0' > lib.sh"),
+    "sourced from beside it": (
+        {
+            "check.sh": script("sh ci/run"),
+            "ci/run": script('. "$(dirname "$0")/lib.sh"', RIGHT_IS_THERE),
+            "ci/lib.sh": "",
+        },
+        "echo 'exit 0' > ci/lib.sh",
+    ),
+    "found by its name": (
+        {"check.sh": script("PATH=./bin:$PATH", "mine"), "bin/mine": script(RIGHT_IS_THERE)},
+        put("bin/mine", script("exit 0")),
+    ),
+    "found before another of its name": (
+        {"check.sh": script("PATH=./bin:$PATH", RIGHT_IS_THERE), "bin/other": ""},
+        put("bin/grep", script("exit 0")) + "\nchmod +x bin/grep",
+    ),
+    "imported": (
+        {
+            "check.sh": script(f"{shlex.quote(sys.executable)} tools/check.py"),
+            "tools/check.py": "import helper, sys\nsys.exit(0 if helper.is_right() else 1)\n",
+            "tools/helper.py": "def is_right():\n    return 'a + b' in open('calc.py').read()\n",
+        },
+        put("tools/helper.py", "def is_right():\n    return True\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "work"), CALLED.values(), ids=CALLED)
+def test_what_a_check_script_runs_is_held_to_the_start_too(place: Place, files: dict[str, str], work: str) -> None:
+    for name, text in files.items():
+        place.write(name, text, mode=0o755)
+    assert run(place, work, words=("--until=./check.sh", "--no-auto-test")) in {4, 8}
+
+
+def test_what_a_script_called_at_the_start_is_held_to_it_whatever_it_calls_now(place: Place) -> None:
+    place.write("check.sh", script("sub/run one"), mode=0o755)
+    place.write("sub/run", script(RIGHT_IS_THERE), mode=0o755)
+    first, later = put("check.sh", script(RIGHT_IS_THERE)), put("check.sh", script("grep -q a calc.py"))
+    lines = (
+        "if [ $RALPH_ITERATION = 1 ]; then",
+        first,
+        "else",
+        later,
+        put("sub/run", script("grep -q a calc.py")),
+        "fi",
+    )
+    assert run(place, *lines, words=("--until=sh check.sh", "--no-auto-test"), iterations=3) in {4, 8}
+
+
 @pytest.mark.parametrize(
     "line", ["timeout 60 ./check.sh", "bash -euo pipefail check.sh", "sh -c ./check.sh", "cd sub && ../check.sh"]
 )

@@ -8,10 +8,12 @@ from unittest.mock import ANY
 import jsonschema
 import pytest
 
+from process.scenes import wait_for
 from runtime.cart import DELETES, HONEST, RIGHT, STUBS, SWALLOWS, TESTS, WITHOUT, WRONG, cart, run
 from runtime.loops import Place
 from untilproven.core.reinforcement import REMINDERS
 from untilproven.model.persistence import Reinforcement
+from untilproven.store.lock import FileLock
 
 STORY = """\
 story       1   guard: critical LP-001 tests/test_cart.py: test_sums was deleted (1 assertion) (blocks)
@@ -65,6 +67,24 @@ def test_deleted_tests_tell_the_story_of_source_003(place: Place) -> None:
     story = shown[shown.index("story ") : shown.index("\n\nITERATION")]
     assert re.sub(r"score [\d.]+", "score 99.9", story).splitlines() == STORY.splitlines()
     assert [one["iteration"] for one in json.loads(place.ralph("show", "--json").stdout)["story"]] == [1] * 7 + [2] * 2
+
+
+def test_a_check_of_refused_work_is_not_run_to_its_end(place: Place) -> None:
+    check = "grep -q test_sums tests/test_cart.py || sleep 600; false"
+    done = place.ralph("run", "fix it", place.cassette(DELETES), "--until", check, "-n1", "--sandbox=overlay")
+    assert done.returncode == 8, done.stderr
+    assert {event["iteration"] for event in place.events("check.finished")} == {0}
+    assert place.events("guard.finished")
+
+
+def test_what_is_refused_is_known_before_a_check_that_has_to_wait(place: Place) -> None:
+    words = ("fix it", place.cassette([{"wait": "2s"}, *DELETES]), "--until", "test -e never", "-n1")
+    lock = FileLock(place.state.path / "checks.lock", timeout=30, what="checks")
+    with place.running(*words, sandbox="--sandbox=overlay") as loop:
+        wait_for(lambda: bool(place.status() and place.events("iteration.started")), "the agent works")
+        with lock:
+            assert loop.wait(60) == 8
+    assert {event["iteration"] for event in place.events("check.finished")} == {0}
 
 
 def test_the_guards_figures_are_in_the_state_as_in_the_report(place: Place) -> None:

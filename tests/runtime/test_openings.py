@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -187,3 +188,18 @@ def test_the_resolver_is_there_although_what_it_lies_in_is_hidden(
         surroundings._places.cache_clear()
     assert shown.output.startswith("nameserver 127.0.0.53\nresolve\n")
     assert "Read-only file system" in shown.output
+
+
+@pytest.mark.parametrize("name", ["agent.sh", "of-its-own/agent.sh"])
+def test_an_agents_program_that_lies_in_tmp_is_there_and_nothing_else_of_it(place: Place, name: str) -> None:
+    with tempfile.NamedTemporaryFile(dir="/tmp") as other:
+        program = Path(f"{other.name}-{name}")
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"test ! -e {other.name} && touch made\n")
+        try:
+            done = place.ralph(
+                "run", "x", f"--agent-cmd=sh {program}", "--until=test -e made", "-n1", "--sandbox=overlay"
+            )
+        finally:
+            program.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -83,9 +83,10 @@ def successor(place: Place, old: str) -> str:
         ("runtime.attempt:_Attempt.observed", 2, [2]),
         ("runtime.checking:run", 3, [2]),
         ("core.evidence:finished", 3, [2]),
-        ("runtime.driver:Driver._settle", 2, [2]),
-        ("store.checkpoints:prune", 2, []),
-        ("runtime.driver:Driver._look_for_anomalies", 3, []),
+        ("runtime.settling:Settling.settle", 2, [2]),
+        ("store.checkpoints:prune", 2, [3]),
+        ("store.writer:write_record", 2, [3]),
+        ("runtime.settling:Settling._look_for_anomalies", 3, []),
         ("runtime.closing:deliver", 1, []),
         ("runtime.closing:receipt", 1, []),
         ("store.writer:LoopWriter.move", 2, []),
@@ -104,6 +105,8 @@ def test_killed_anywhere_it_goes_on_and_comes_to_the_same(
     assert (place.read()["status"], place.slots(), kept_requests()) == ("completed", [], [])
     assert [event["passed"] for event in place.events("check.finished") if event["iteration"] == 0] == [False]
     assert place.events()[-1]["type"] == "loop.finished"
+    records = sorted((place.directory() / "iterations").iterdir())
+    assert [json.loads(record.read_text())["number"] for record in records] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("where", ["store.writer:begin_journal", "store.vouch:Voucher.code"])
@@ -140,7 +143,7 @@ def test_killed_again_and_again_it_still_counts_each_iteration_once(place: Place
 def test_a_kill_does_not_answer_for_a_human(place: Place) -> None:
     blocked = {"result": {"status": "blocked", "blocker": "which colour?"}}
     agent = place.cassette([NUMBERED[0], blocked], [NUMBERED[2]])
-    killed(place, "runtime.driver:Driver._pause", 1, "run", "make it", agent, DONE, "--sandbox=none")
+    killed(place, "runtime.driver:Driver.pause", 1, "run", "make it", agent, DONE, "--sandbox=none")
     paused = place.ralph("resume", place.loop)
     assert (paused.returncode, place.read()["pause_reason"], counted(place)) == (8, "blocked", [1])
     assert place.ralph("resume", place.loop).returncode == 0

@@ -60,6 +60,17 @@ def test_the_last_five_the_best_and_the_tagged_are_kept(project: Project) -> Non
         assert writer.state.best_iteration == BestIteration(iteration=2, quality_score=90)
 
 
+def test_pruning_that_is_put_off_spares_what_is_the_best_by_then(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.patience = 3600.0
+        for number in range(1, 9):
+            write_checkpoint(writer, *iteration_events(number))
+            if number == 2:
+                writer.record(events.StateUpdated(set={"best_iteration": {"iteration": 2, "quality_score": 90}}))
+        writer.keep_up()
+        assert kept(writer) == [2, 4, 5, 6, 7, 8]
+
+
 def test_after_thirty_days_only_the_last_remains(project: Project) -> None:
     with create_state(project, "fix") as writer:
         for number in range(1, 4):

@@ -259,6 +259,45 @@ def test_opening_makes_good_what_a_kill_left_undone(project: Project) -> None:
     assert writer.loop.iteration(1).read_bytes() == record
 
 
+def test_the_record_of_an_iteration_that_was_done_again_is_that_of_the_last_attempt(project: Project) -> None:
+    """Killed when the journal has the second attempt, and `iterations/` still the first, which did not count."""
+    with create_state(project, "fix") as writer:
+        writer.record(events.IterationStarted(iteration=1))
+        *_, finished = iteration_events(1)
+        writer.record(msgspec.structs.replace(finished, fate=Fate.DISCARDED, counted=False, entry=UNSET))
+        state, record = writer.loop.state.read_bytes(), writer.loop.iteration(1).read_bytes()
+        run_iteration(writer, 1)
+    writer.loop.state.write_bytes(state)
+    writer.loop.iteration(1).write_bytes(record)
+    open_loop(project.state, writer.state.loop_id).close()
+    assert wire.decode(IterationRecord, writer.loop.iteration(1).read_bytes()).fate is Fate.KEPT
+
+
+def test_what_a_patient_writer_has_put_off_is_done_before_a_loop_ends(project: Project) -> None:
+    """Nobody opens a loop that has ended: what a kill leaves undone then is never made good."""
+    with create_state(project, "fix") as writer:
+        writer.patience = 3600.0
+        run_iteration(writer, 1)
+        found: list[bool] = []
+        writer.listener = lambda _entry, _state: found.append(writer.loop.iteration(1).exists())
+        writer.transition_status(Status.FAILED)
+    assert found == [True]
+
+
+def test_a_record_that_could_not_be_written_is_written_later(project: Project) -> None:
+    with create_state(project, "fix") as writer:
+        writer.patience = 3600.0
+        blocked = writer.loop.iterations / f".{writer.loop.iteration(1).name}.tmp"
+        blocked.mkdir()
+        run_iteration(writer, 1)
+        writer.keep_up()
+        assert writer.behind
+        blocked.rmdir()
+        run_iteration(writer, 2)
+        writer.keep_up()
+        assert [writer.loop.iteration(number).exists() for number in (1, 2)] == [True, True]
+
+
 def test_adoption_keeps_the_id_takes_the_process_and_discards_what_was_unfinished(project: Project) -> None:
     with create_state(project, "fix") as writer:
         run_iteration(writer, 1)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from untilproven.workspace.plain import PlainWorkspace
-from workspace.playing import NOBODY, WHO, Play, played
+from workspace.playing import NOBODY, WHO, Play, is_readable, played
 
 
 @pytest.fixture
@@ -48,6 +48,8 @@ def as_ordinary_user() -> Iterator[Path]:
 def play(request: pytest.FixtureRequest) -> Iterator[Play]:
     """Plays a scene of those beside the test, as root and as an ordinary user."""
     user = NOBODY if request.param == "as a user" and os.geteuid() == 0 else None
+    if user and not is_readable(user):
+        pytest.skip("an ordinary user cannot read this clone: have it in a directory that is open to all")
     base = Path(tempfile.mkdtemp(prefix="ralph-scene-", dir="/var/tmp"))  # what is in /tmp is not seen in a room
     base.chmod(0o755)
     if user:

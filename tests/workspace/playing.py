@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -45,6 +46,13 @@ def played(path: Path, scene: str, base: Path, user: int | None) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def is_readable(user: int) -> bool:
+    """Whether that user can enter where this lies: a clone in the home of root is closed to everybody else."""
+    looked = subprocess.run(["/bin/ls", *PLACES], user=user, group=user, cwd="/", capture_output=True, check=False)
+    return looked.returncode == 0
 
 
 def _python(user: int | None) -> str:

@@ -1,16 +1,12 @@
 """Which version of which file each pass of the checks sees: the agent's, or the one from before the loop."""
 
-import contextlib
 import posixpath
-import re
-import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+import shutil
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from untilproven.checks import line as lines
-from untilproven.checks.wrappers import base, past_wrappers
+from untilproven.checks.scripts import places_in, scripts_in
 from untilproven.contract import Differs
 from untilproven.guard.kinds import Kind, kind_of
 from untilproven.process.patterns import matches
@@ -18,19 +14,10 @@ from untilproven.process.patterns import matches
 MARKS = ("pyvenv.cfg", "CMakeCache.txt", "CACHEDIR.TAG")
 """Files by which tools mark a directory as theirs."""
 
-_INTERPRETERS = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "bun", "deno", "tsx", "ts-node", "ruby", "perl"}
-    | {"php", "source", "."}
-)
-_WITH_VALUE = frozenset({"-W", "-X", "-r", "--require", "--import", "--loader"})
-_HERE = ("$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/")
 _CODE = frozenset(
     {".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts"}
     | {".rb", ".php", ".cs", ".fs", ".vb", ".swift", ".c", ".cc", ".cpp", ".h", ".hpp", ".ex", ".exs", ".sh", ".pth"}
 )
-_NO_FILE = frozenset({"-c", "-m", "-e"})
-"""Behind these an interpreter is given something else."""
-_SHELL_WORDS = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "!", "exec", "command"})
 
 
 class Protected(NamedTuple):
@@ -104,82 +91,23 @@ def kinds_of(
     at_start = [mark for mark in marks if "/" in mark and (mark not in differing or differing[mark].was_there)]
     installed = {mark.rpartition("/")[0] for mark in at_start if mark.endswith("/pyvenv.cfg")}
     built = {mark.rpartition("/")[0] for mark in at_start} - installed
-    scripts = frozenset(scripts_in(lines))
-    return {
+    lines = tuple(lines)
+    places = frozenset(places_in(lines))
+    programs = {path for path in differing if posixpath.dirname(path) in places}
+    scripts = frozenset(scripts_in(lines)) | programs
+    kinds = {
         path: kind_of(path, scripts=scripts, built=built, installed=installed, is_new=not differs.was_there)
         for path, differs in differing.items()
     }
+    return kinds | dict.fromkeys(
+        (path for path in programs if kinds[path] == "script" and _stands_in_the_way(path, differing[path])),
+        "configuration",
+    )
 
 
-def scripts_in(texts: Iterable[str]) -> Iterator[str]:
-    """Files of the tree that lines of shell run: a program by its path, or what an interpreter is given."""
-    for text in texts:
-        yield from _scripts_in(text)
-
-
-@lru_cache(maxsize=4096)
-def _scripts_in(text: str) -> tuple[str, ...]:
-    """The same lines are asked about again in every iteration."""
-    line = lines.read(text)
-    directory = PurePosixPath(line.directory if line else ".")
-    commands = [*line.earlier, tuple(word.text for word in line.words)] if line else _roughly(text)
-    return tuple(path for words in commands for path in _scripts(words, directory))
-
-
-def _scripts(words: tuple[str, ...], directory: PurePosixPath) -> Iterator[str]:
-    at = past_wrappers(words)
-    if at is None or at >= len(words):
-        return
-    program, given = words[at], list(words[at + 1 :])
-    if "/" in program:
-        yield from _in_tree(directory, program)
-    if base(program) == "timeout":
-        while given and given[0].startswith("-"):
-            given.pop(0)
-        yield from _scripts(tuple(given[1:]), directory)
-    elif base(program) in _INTERPRETERS:
-        yield from _interpreted(given, directory)
-
-
-def _interpreted(given: list[str], directory: PurePosixPath) -> Iterator[str]:
-    """What an interpreter with these arguments runs."""
-    while given and (given[0].startswith(("-", "+")) or given[0] == "run"):
-        option = given.pop(0)
-        if option in _NO_FILE:
-            if option == "-c":
-                yield from scripts_in(given[:1])
-            elif option == "-m" and given:
-                module = given[0].replace(".", "/")
-                for place in (f"{module}.py", f"{module}/__main__.py"):
-                    yield from _in_tree(directory, place)
-            return
-        if (option in _WITH_VALUE or re.fullmatch(r"[-+][a-z]*o", option)) and given:
-            given.pop(0)
-    if given:
-        yield from _in_tree(directory, given[0])
-
-
-def _roughly(text: str) -> list[tuple[str, ...]]:
-    """Pipes, loops and the rest: a command begins behind every operator and every word of the shell's own."""
-    reader = shlex.shlex(text, posix=True, punctuation_chars=True)
-    commands: list[list[str]] = [[]]
-    with contextlib.suppress(
-        ValueError
-    ):  # a quote that is closed on another line of a script: what is before it counts
-        for word in reader:
-            if word in _SHELL_WORDS or not word.strip("();<>|&{}!"):
-                commands.append([])
-            else:
-                commands[-1].append(word)
-    return [tuple(words) for words in commands if words]
-
-
-def _in_tree(directory: PurePosixPath, word: str) -> Iterator[str]:
-    for here in _HERE:
-        word = word.removeprefix(here)
-    path = posixpath.normpath(directory / word)
-    if path != "." and not path.startswith(("/", "../")):
-        yield path
+def _stands_in_the_way(path: str, differs: Differs) -> bool:
+    """A new program of a name that another one has, and by which that one was found before."""
+    return not differs.was_there and shutil.which(posixpath.basename(path)) is not None
 
 
 def _is_protected(kind: Kind, differs: Differs) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from untilproven.core import limits, quality, reinforcement, verdict
+from untilproven.core import limits, quality, recovery, reinforcement, verdict
 from untilproven.core.course import Course, Lap
 from untilproven.core.ending import CONSEQUENCES, Consequence, Ending, ending
 from untilproven.core.gates import destructive_gate, permission_gate, recovery_gate
@@ -85,11 +85,12 @@ def _paused(state: LoopState, wish: Wish) -> Move:
 
 def _during(state: LoopState, course: Course, lap: Lap, wish: Wish) -> Move:
     """The agent has ended: check what is to be checked, then settle what becomes of its work."""
-    if not lap.judged and _is_to_be_judged(lap):
-        return Move(commands.Judge(iteration=lap.number))
     consequence = CONSEQUENCES[how_it_ended(lap)]
     left = verdict.wanted(course.plan, lap.checks)
-    if not consequence.checked or not left or _stopped(state, course, lap):
+    is_checked = consequence.checked and left and not _stopped(state, course, lap)
+    if not lap.judged and _is_to_be_judged(lap):
+        return Move(commands.Judge(iteration=lap.number, checks=left if is_checked and not wish.now else ()))
+    if not is_checked:
         if consequence.checked and course.plan.measure and not lap.measured and _is_to_be_judged(lap):
             return Move(commands.Measure(iteration=lap.number))
         return _settled(course, lap, consequence)
@@ -242,9 +243,12 @@ def _halted(state: LoopState, course: Course) -> Move | None:
 
 
 def _held_back(course: Course, last: Lap, how: Ending) -> events.GateOpened | None:
-    """At once if it is grave; else when the agent was told often enough, or does the same although it was told."""
+    """At once if it is grave, or if nobody can say what to tell the agent; else when it was told often enough, or does
+    the same although it was told."""
     if how is Ending.GRAVE_FINDING:
         return destructive_gate(last.number, last.findings)
+    if recovery.is_unsure(last.findings):
+        return recovery_gate(last.number, last.findings, "it cannot be told from an honest change with certainty")
     refusals = course.refusals
     if len(refusals) >= REFUSED:
         return recovery_gate(last.number, last.findings, f"refused {len(refusals)} times in a row")

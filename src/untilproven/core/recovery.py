@@ -95,7 +95,14 @@ _KNOWN: dict[str, Diagnosis] = {
         0.9,
         "Leave thresholds, configuration and CI as they are; bring the code up to them.",
     ),
+    "coverage_regression": Diagnosis(
+        "misunderstanding",
+        "what the agent changed is run by fewer tests than what was there",
+        0.7,
+        "Add tests for what you changed; take none away, and leave what is measured as it is.",
+    ),
 }
+_KNOWN["ci_weakening"] = _KNOWN["verifier_weakening"]
 _UNKNOWN = Diagnosis(
     "specification_ambiguity",
     "what the agent did cannot be told from an honest change with certainty",
@@ -107,10 +114,19 @@ UNSURE = 0.5
 
 
 def diagnose(findings: Sequence[Finding]) -> Diagnosis:
-    """Of the first of the findings that block; they come with the gravest first."""
-    blocking = [finding for finding in findings if finding.blocking]
-    kinds = [str((finding.details or {}).get(key, "")) for finding in blocking for key in ("regression", "category")]
-    return next((_KNOWN[kind] for kind in kinds if kind in _KNOWN), _UNKNOWN)
+    """Of the first of the findings that block and are known, the gravest first; of two names for it, the one that says
+    more surely what it was."""
+    for finding in findings:
+        details = (finding.details or {}) if finding.blocking else {}
+        known = [_KNOWN[kind] for key in ("regression", "category") if (kind := str(details.get(key, ""))) in _KNOWN]
+        if known:
+            return max(known, key=lambda one: one.confidence)
+    return _UNKNOWN
+
+
+def is_unsure(findings: Sequence[Finding]) -> bool:
+    """Whether telling the agent would be a guess."""
+    return diagnose(findings).confidence < UNSURE
 
 
 def begun(iteration: int, findings: Sequence[Finding], at: datetime) -> RecoveryAttempt:

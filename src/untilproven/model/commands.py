@@ -19,9 +19,11 @@ class RunAgent(_Command, frozen=True, kw_only=True, tag="run_agent"):
 
 
 class Judge(_Command, frozen=True, kw_only=True, tag="judge"):
-    """Compare what the iteration left with the tree as it was; the driver says what was found."""
+    """Compare what the iteration left with the tree as it was; the driver says what was found. These checks come next,
+    if nothing speaks against it: the first may run meanwhile."""
 
     iteration: Ordinal
+    checks: tuple[str, ...] = ()
 
 
 class Measure(_Command, frozen=True, kw_only=True, tag="measure"):

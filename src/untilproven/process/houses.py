@@ -4,7 +4,7 @@ import os
 import select
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from untilproven.process.keeper import Pipes
 from untilproven.process.keepers import Keeper, Stable
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from untilproven.process.walls import Shell, Walls
 
 _MOUNTS = "/proc/self/mountinfo"
-_SOON = 0.1
-"""Seconds within which what is hidden in a room is still what is to be hidden: less than most programs in it take."""
+_STANDS = 10.0
+"""Seconds for which walls serve one room after the other. What the user changes beneath a layer that stays is not
+always seen in it; in a new one it is."""
 
 
 class House:
@@ -25,37 +26,15 @@ class House:
         self._meanwhile = meanwhile
         """What is done while a keeper starts a program: something short that never fails."""
         self._idle: list[_Walled] = []
-        self._ready: _Ready | None = None
         self._mounts = -1
 
     def room(self, walls: "Walls") -> Stable:
         """The keepers of one room."""
         return _Room(self, walls)
 
-    def prepare(self, marker: str, walls: "Walls") -> None:
-        """Have a room furnished while others are at work; `lend` gives it to whoever comes soon with the same walls."""
-        self.withdraw()
-        self._ready = _Ready(walls, self.lend(marker, walls), time.monotonic())
-
-    @property
-    def is_prepared(self) -> bool:
-        """Whether what was prepared is still good."""
-        return self._ready is not None and time.monotonic() - self._ready.at < _SOON
-
-    def withdraw(self) -> None:
-        """Nobody comes for what was prepared."""
-        if self._ready:
-            self.take_back(self._ready.keeper)
-            self._ready = None
-
     def lend(self, marker: str, walls: "Walls") -> Keeper:
         """One that has furnished rooms within these walls before, or a new one. If the walls have changed, nothing
         stays of the old ones."""
-        ready = self._ready
-        if ready and ready.walls is walls and ready.keeper.marker == marker:
-            self._ready = None
-            return ready.keeper
-        self.withdraw()
         from untilproven.process.walls import split  # noqa: PLC0415  loaded already by whoever made the walls
 
         self._watch_mounts()
@@ -67,8 +46,8 @@ class House:
     def _found(self, marker: str, shell: "Shell") -> "_Walled | None":
         found = None
         for keeper in self._idle.copy():
-            fits = keeper.marker == marker and keeper.walls == shell
-            if keeper.is_clear() and (fits or keeper.walls.layers != shell.layers):
+            fits = keeper.marker == marker and keeper.walls == shell and keeper.is_young
+            if keeper.is_clear() and (fits or keeper.walls.name != shell.name):
                 found = keeper if fits else found
             else:
                 self._idle.remove(keeper)
@@ -84,7 +63,6 @@ class House:
             self._idle.append(keeper)
 
     def close(self) -> None:
-        self.withdraw()
         while self._idle:
             self._idle.pop().dismiss()
         if self._mounts >= 0:
@@ -102,17 +80,16 @@ class House:
                 self._idle.pop().dismiss()
 
 
-class _Ready(NamedTuple):
-    walls: "Walls"
-    keeper: Keeper
-    at: float
-
-
 class _Walled(Keeper):
     def __init__(self, marker: str, shell: "Shell", meanwhile: Callable[[], None]) -> None:
         super().__init__(marker, shell)
         self.walls = shell
+        self._built = time.monotonic()
         self._meanwhile = meanwhile
+
+    @property
+    def is_young(self) -> bool:
+        return time.monotonic() - self._built < _STANDS
 
     def start(self, order: Order, pipes: Pipes) -> None:
         super().start(order, pipes)

@@ -42,6 +42,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 _READ_ONLY_IN_PROC = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi")
 TMP, _SHM, _PTS = "/tmp", "/dev/shm", "/dev/pts"  # noqa: S108  the room's own
+_LAST_NUMBER, _FIRST = "/proc/sys/kernel/ns_last_pid", b"1"
 _SIOCSIFFLAGS, _IFF_UP, _IFF_RUNNING = 0x8914, 0x1, 0x40
 _ANYTHING = os.O_PATH | os.O_CLOEXEC
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
@@ -128,6 +129,7 @@ class Inside:
             open_up(path)
         open_up_behind(behind)
         mount("proc", "/proc", "proc", flags=NOSUID | NODEV | NOEXEC)
+        self._last_number = _last_number()
         for path in _READ_ONLY_IN_PROC:
             if os.path.exists(path):  # noqa: PTH110  the keeper loads no module
                 mount(path, path, flags=BIND | RECURSIVE)
@@ -143,6 +145,8 @@ class Inside:
                 self._hide((found[0],))
                 self._sockets.add(found)
         call("unshare", ctypes.c_int(_NEWIPC))
+        if self._last_number >= 0:
+            os.pwrite(self._last_number, _FIRST, 0)  # how far it has come tells what the last room did
         self._bind(interior.temporary, TMP)
         self._mount("devpts", _PTS, NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=620")
         self._mount("tmpfs", _SHM, NOSUID | NODEV, "mode=1777")
@@ -158,7 +162,8 @@ class Inside:
                 mount(path, path, flags=BIND | RECURSIVE)
                 protect(path, recursive=True)
         self._hide(interior.hidden)
-        given = [path for path in self._given if path.startswith(f"{TMP}/")]
+        covering = tuple(f"{layer.target}/" for layer in interior.layers)
+        given = [path for path in self._given if path.startswith(f"{TMP}/") or f"{path}/".startswith(covering)]
         for path in given:
             self._give(path)
             (open_up if path in self._writable else protect)(path)
@@ -255,6 +260,20 @@ class Inside:
 def _with_what_they_lead_to(paths: list[str]) -> tuple[str, ...]:
     """A link that is replaced inside would otherwise uncover what it led to."""
     return tuple(dict.fromkeys(found for path in paths for found in (path, os.path.realpath(path))))
+
+
+def _last_number() -> int:
+    """Where the number is set from which processes are counted on; -1 if this kernel does not let us."""
+    try:
+        fd = os.open(_LAST_NUMBER, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    try:
+        os.pwrite(fd, _FIRST, 0)
+    except OSError:
+        os.close(fd)
+        return -1
+    return fd
 
 
 def _made_empty(place: str) -> int:

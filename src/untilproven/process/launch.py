@@ -5,9 +5,11 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from untilproven.model.program import Stop
 from untilproven.process import adoption, kernel, leftovers, sweep
 from untilproven.process.keeper import Pipes
 from untilproven.process.keepers import COMMON, Keeper, Stable
@@ -29,8 +31,11 @@ class Report(NamedTuple):
     keeper_died: bool = False
 
 
-def start(program: Program, stable: Stable = COMMON) -> "Running":
-    """Start a program under a keeper of its own. Use it in a `with`: leaving that ends all of it."""
+def start(program: Program, stable: Stable = COMMON, beside: Callable[[], Stop | None] = lambda: None) -> "Running":
+    """Start a program under a keeper of its own. Use it in a `with`: leaving that ends all of it.
+
+    What is to be done `beside` is done once the keeper has its order, and before it is heard.
+    """
     kernel.require()
     running = Running(stable, marker=program.marker or leftovers.new_marker(), merged=program.merged)
     try:
@@ -39,7 +44,8 @@ def start(program: Program, stable: Stable = COMMON) -> "Running":
         running.refusal = str(reason)
         return running
     try:
-        running.launch(wanted._replace(env=leftovers.marked(wanted.env, running.marker)), has_stdin=bool(program.stdin))
+        wanted = wanted._replace(env=leftovers.marked(wanted.env, running.marker))
+        running.launch(wanted, has_stdin=bool(program.stdin), beside=beside)
     except BaseException:
         running.close()
         raise
@@ -56,6 +62,8 @@ class Running:
         self.pid = 0
         """0 too within walls, where it has another number."""
         self.refusal = ""
+        self.asked: Stop | None = None
+        """What was wished of it before it was heard of."""
         self.stdin = self.stdout = self.stderr = -1
         self.control = self.program_end = -1
         self.report_end = -1
@@ -72,7 +80,7 @@ class Running:
     ) -> None:
         self.close()
 
-    def launch(self, wanted: Order, *, has_stdin: bool) -> None:
+    def launch(self, wanted: Order, *, has_stdin: bool, beside: Callable[[], Stop | None]) -> None:
         given, self.stdin = _pipe_to_program() if has_stdin else (os.open(os.devnull, os.O_RDONLY), -1)
         self.stdout, out = _pipe_from_program()
         self.stderr, err = (-1, os.dup(out)) if self._merged else _pipe_from_program()
@@ -87,6 +95,7 @@ class Running:
         finally:
             for fd in theirs:
                 os.close(fd)
+        self.asked = beside()
         self._hear_of_start()
 
     def _hand_over(self, wanted: Order, theirs: Pipes) -> None:

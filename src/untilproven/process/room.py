@@ -68,6 +68,7 @@ class DirectoryRoom:
             until=self._supervision.until,
             wake=self._supervision.wake,
             stable=self._stable,
+            beside=self._supervision.beside,
         )
         return _ran(ending, excerpt.text())
 
@@ -98,6 +99,7 @@ class DirectoryRoom:
             until=until,
             wake=self._supervision.wake,
             stable=self._stable,
+            beside=self._supervision.beside,
         )
 
     def _program(

@@ -41,6 +41,8 @@ class Walls(NamedTuple):
     network: bool = True
     lasting: int = 0
     """How many of the first layers stay the same in every room, and are left as they are between them."""
+    name: str = ""
+    """Rooms of one name come one after the other; what stands of one has no use once the next is another."""
 
 
 class Seen(NamedTuple):
@@ -54,7 +56,10 @@ class Seen(NamedTuple):
 class Shell(NamedTuple):
     """What stands around one room after the other. Two that are equal need to be built only once."""
 
+    name: str
     layers: tuple[Layer, ...]
+    uppers: tuple[Seen, ...]
+    """Where these layers have what is written to them: one that was made anew has to be mounted anew."""
     hidden: tuple[Seen, ...]
     shared: tuple[str, ...]
     readonly: tuple[str, ...]
@@ -98,7 +103,9 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
             else:
                 hidden.append(Seen(path, found.st_dev, found.st_ino))
     shell = Shell(
+        walls.name,
         walls.layers[:lasting],
+        tuple(_seen(layer.upper) for layer in walls.layers[:lasting]),
         tuple(hidden),
         tuple(path for path in walls.shared if not path.startswith(within)),
         tuple(path for path in walls.readonly if not path.startswith(within) and stat_of(path)),

@@ -27,14 +27,15 @@ def run(
     until: Until = lambda: None,
     wake: Sequence[int] = (),
     stable: Stable = COMMON,
+    beside: Until = lambda: None,
 ) -> Ending:
     """Run a program to its end, and with it everything that it started.
 
     `output` gets each chunk as it comes. `until` is called at least every half second, and at once when one of the
     files in `wake` can be read (it must then read it); it may answer with a `Stop`. If either raises, all is ended.
-    Both may go on talking to a program whose stdin is a `Speech`.
+    Both may go on talking to a program whose stdin is a `Speech`. `beside` is called once, while the program starts.
     """
-    with start(program, stable) as running:
+    with start(program, stable, beside) as running:
         if running.refusal:
             return Ending(not_started=running.refusal, seconds=time.monotonic() - running.began)
         poll = select.poll()
@@ -57,12 +58,15 @@ class _Watch:
         self._limits, self._until, self._wake = limits, until, wake
         self._poll = poll
         self._last_asked = running.began
+        self._watched_since = time.monotonic()
         self._program_runs = True
         for fd in (running.report_end, running.program_end, *wake):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
 
     def to_the_end(self) -> Ending:
+        if self._running.asked:
+            self._stop.begin(f"asked: {self._running.asked.reason}", at_once=self._running.asked.now)
         while self._turn():
             pass
         self._stop.program_ended()
@@ -93,7 +97,8 @@ class _Watch:
         return max(due - time.monotonic(), 0.0)
 
     def _wall_is_over(self) -> float:
-        return _after(self._running.began, self._limits.wall if self._may_be_stopped else None)
+        """Before it was watched, it may have had to wait until somebody reads what it prints."""
+        return _after(self._watched_since, self._limits.wall if self._may_be_stopped else None)
 
     def _idle_is_over(self) -> float:
         return _after(self._pump.last_output, self._limits.idle if self._may_be_stopped else None)

@@ -38,15 +38,15 @@ _LISTED = 1_000
 def run(driver: "Driver", number: int) -> None:
     """Run the agent once; at the end the journal says what it did."""
     cast, loop = driver.cast, driver.writer.loop
-    _set_aside(driver, number)
-    loop.receipt.unlink(missing_ok=True)
     told = driver.redaction.text(_prompt(driver))
-    files.replace(loop.prompt(number), text(told).encode(), durable=False)
     tree = cast.workspace.tree()
     driver.record(events.IterationStarted(iteration=number, tree=tree))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())
+        _set_aside(driver, number)
+        loop.receipt.unlink(missing_ok=True)
+        files.replace(loop.prompt(number), text(told).encode(), durable=False)
         turn = msgspec.structs.replace(_turn(driver, number, told), tree=tree, budget_usd=attempt.budget)
         worked = cast.agent.work(turn, room, attempt.emit)
         _clean(loop.results / f"{number}.json", driver.redaction)
@@ -167,6 +167,7 @@ class _Attempt:
             until=self._until,
             wake=self._driver.wishes.fds,
             tee=self._tee,
+            beside=self._driver.writer.keep_up,
         )
 
     def _until(self) -> Stop | None:

@@ -3,7 +3,7 @@
 import contextlib
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from untilproven.core.course import verdict_on
 from untilproven.core.decide import remaining
 from untilproven.errors import Busy
 from untilproven.model.events import CheckFinished
+from untilproven.model.program import Stop
 from untilproven.store.lock import FileLock
 
 if TYPE_CHECKING:
@@ -25,25 +26,37 @@ SECONDS = 600.0
 
 _TIMES_CONTROL = 5.0
 GRACE = 10.0
+Beside = Callable[[], Stop | None]
+"""What is done while a check runs, once, however often it is called; it may know why the check is not worth its end."""
+
 _LOCK = "checks.lock"
 _NAP = 0.1
 
 
-def run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
-    """One after the other; one that was interrupted leaves no word."""
+def run(driver: "Driver", iteration: int, names: tuple[str, ...], beside: Beside | None = None) -> None:
+    """One after the other; one that was interrupted leaves no word.
+
+    With something to be done beside the first of them, they are only run if that can begin at once.
+    """
     known = _known(driver, iteration, names)
+    if known and beside:
+        return
     if known:
         driver.record(*known)
     names = tuple(name for name in names if name not in {check.check for check in known})
     if not names:
         return
-    with _alone(driver) as alone:
+    with _alone(driver, waits=beside is None) as alone:
         if alone:
-            _run(driver, iteration, names)
+            _run(driver, iteration, names, beside or _nothing)
+
+
+def _nothing() -> None:
+    """There is nothing to be done beside a check."""
 
 
 @contextlib.contextmanager
-def _alone(driver: "Driver") -> Iterator[bool]:
+def _alone(driver: "Driver", *, waits: bool) -> Iterator[bool]:
     """While no other loop of this repository runs checks; False if somebody could not wait for that."""
     lock = FileLock(driver.writer.directory.path / _LOCK, timeout=0, what="checks of this repository")
     poll = select.poll()
@@ -53,7 +66,7 @@ def _alone(driver: "Driver") -> Iterator[bool]:
         with contextlib.suppress(Busy):
             lock.acquire()
             break
-        if driver.hurry():
+        if not waits or driver.hurry():
             yield False
             return
         poll.poll(_NAP * 1000)
@@ -63,11 +76,11 @@ def _alone(driver: "Driver") -> Iterator[bool]:
         lock.release()
 
 
-def _run(driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
+def _run(driver: "Driver", iteration: int, names: tuple[str, ...], beside: Beside) -> None:
     if iteration and driver.cast.workspace.can_discard:
         from untilproven.runtime.passes import Passes  # noqa: PLC0415  not loaded before the agent's first turn
 
-        Passes(driver, iteration, names).run()
+        Passes(driver, iteration, names, beside).run()
         return
     room = driver.cast.workspace.checking(driver.supervision())
     for name in names:

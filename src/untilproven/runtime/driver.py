@@ -6,6 +6,7 @@ It can be killed at any instant. Whoever takes over folds the journal and asks t
 import select
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,20 +14,19 @@ from msgspec.structs import replace
 
 from untilproven.contract import Agent, Check, Conflict, Supervision, Watcher, Workspace
 from untilproven.core.course import Course, fold
-from untilproven.core.decide import UNPROVEN, Wish, decide, failed, remaining
+from untilproven.core.decide import UNPROVEN, Wish, decide, failed
 from untilproven.core.gates import conflict_gate, given_back
 from untilproven.core.redaction import Redaction
-from untilproven.core.stuck import Verdict
-from untilproven.errors import Busy, Damaged
+from untilproven.errors import Damaged
 from untilproven.model import commands, events
-from untilproven.model.fields import PauseReason
 from untilproven.model.hooks import Anomaly
 from untilproven.model.iteration import Fate, FileChange
 from untilproven.model.plan import Plan
 from untilproven.model.program import Stop
-from untilproven.model.state import LoopConfiguration, LoopState
+from untilproven.model.state import LoopState
 from untilproven.model.status import Status
 from untilproven.runtime import attempt, checking
+from untilproven.runtime.delivering import Delivery
 from untilproven.runtime.gauges import Gauges
 from untilproven.runtime.hooks import Hooks, task_of
 from untilproven.runtime.wishes import Wishes
@@ -34,16 +34,13 @@ from untilproven.store import clock
 from untilproven.store.heartbeat import Heartbeat
 from untilproven.store.journal import scan
 from untilproven.store.layout import Project
-from untilproven.store.lock import FileLock
 from untilproven.store.writer import LoopWriter
 from untilproven.workspace import environment
 
 if TYPE_CHECKING:
-    from untilproven.core.estimate import Point
+    from untilproven.runtime.settling import Settling
 
 _NAP = 0.5
-_TURN_SECONDS = 0.25
-_TURN_AT_MOST = 5.0
 _LIMIT_SECONDS = 60.0
 """How long a provider is waited for that does not say how long, or that was wrong about it; then twice as long each
 time."""
@@ -82,22 +79,24 @@ class Driver:
         self.course = course_of(writer)
         self._heartbeat = Heartbeat(writer)
         self._untold: list[tuple[events.Entry, LoopState]] = []
-        self._reported: Verdict | None = None
         self._heard = Wish()
-        self._points: tuple[Point, ...] = ()
         self.without_canary: set[str] = set()
         """Checks in which no planted test is ever seen, however honest the tree."""
         self.changes: tuple[FileChange, ...] = ()
         """What the iteration under way has changed."""
         self.gauges = Gauges()
-        self._delivery = FileLock(
-            cast.project.state.path / "delivery.lock", timeout=_TURN_SECONDS, what="the delivery of another task"
-        )
+        self._delivery = Delivery(self)
         self.hooks_task = task_of(writer.state)
         self.redaction = Redaction(_unwritten(environment.secrets(), self.course.plan, cast))
         writer.redact = self.redaction.record
         writer.listener = self._hear
         writer.patience = _PATIENCE
+
+    @cached_property
+    def _settling(self) -> "Settling":
+        from untilproven.runtime.settling import Settling  # noqa: PLC0415  not loaded before the agent's first turn
+
+        return Settling(self)
 
     @property
     def state(self) -> LoopState:
@@ -108,7 +107,7 @@ class Driver:
         last = self.course.last
         kept = last.number if last and last.finished and last.finished.fate is Fate.KEPT else None
         kept = self.course.approved or kept
-        self._open_gate(kept or 0, self.cast.workspace.recover(kept))
+        self.open_gate(kept or 0, self.cast.workspace.recover(kept))
         if self.course.plan.task_id:
             from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
 
@@ -193,133 +192,60 @@ class Driver:
                 from untilproven.runtime import measuring  # noqa: PLC0415  few steps of a loop
 
                 measuring.run(self, number)
-            case commands.Judge(iteration=number):
-                self._judge(number)
+            case commands.Judge(iteration=number, checks=names):
+                self._judge(number, names)
             case commands.RunChecks(iteration=number, checks=names):
                 checking.run(self, number, names)
             case commands.Keep(iteration=number):
-                self._settle(move.events)
-                self._open_gate(number, self.cast.workspace.keep(number))
+                self._settling.settle(move.events)
+                self.open_gate(number, self.cast.workspace.keep(number))
             case commands.RollBack(iteration=number):
-                self._settle(move.events)
+                self._settling.settle(move.events)
                 self.cast.workspace.discard(number)
             case commands.Park(iteration=number):
-                self._settle(move.events)
+                self._settling.settle(move.events)
                 self.cast.workspace.park(number)
             case commands.BringBack(iteration=number):
                 self._bring_back(number)
             case commands.Deliver() | commands.Finish():
                 return self._end(move)
             case commands.Pause():
-                self._pause(move.command, move.events)
+                self.pause(move.command, move.events)
             case commands.SleepUntil(at=at):
                 self._sleep(at)
             case commands.Leave(exit_code=code):
                 return code
         return None
 
-    def _judge(self, number: int) -> None:
+    def _judge(self, number: int, names: tuple[str, ...]) -> None:
         if not self.cast.workspace.can_discard:
             skipped = events.GuardFinished(iteration=number, files=0, duration_seconds=0.0, skipped=_NOTHING_KEPT)
             self.record(skipped)
             return
         from untilproven.runtime import judging  # noqa: PLC0415  not before the agent's first turn, and all of the guard
 
-        judging.run(self, number)
+        judging.run(self, number, names)
 
     def _bring_back(self, number: int) -> None:
         """What was held back, or was better than what came after it, is part of the tree again."""
         conflicts = self.cast.workspace.bring_back(number)
         self.record(events.TreeRestored(iteration=number, tree=self.cast.workspace.tree(fresh=True)), durable=True)
-        self._open_gate(number, conflicts)
+        self.open_gate(number, conflicts)
 
     def _happened(self, happened: tuple[events.Event, ...]) -> None:
         """What comes before a step, and what follows from it for a recovery that is under way."""
         if happened:
             self.record(*happened)
-            self._recover(happened)
+            self.recover(happened)
 
-    def _recover(self, happened: tuple[events.Event, ...]) -> None:
+    def recover(self, happened: tuple[events.Event, ...]) -> None:
+        """Take the recovery that is under way, or that is needed now, one step further."""
         from untilproven.runtime.recovering import steps  # noqa: PLC0415  not loaded before the agent's first turn
 
         if following := steps(self.state, self.course, happened, clock.now()):
             self.record(*following)
 
-    def _is_our_turn(self) -> bool:
-        """Of several tasks one is delivered and committed at a time: what the checks saw last is what is committed.
-
-        False if somebody wants something else of the loop meanwhile.
-        """
-        while self.course.plan.task_id and not self._delivery.held:
-            try:
-                self._delivery.acquire()
-            except Busy:
-                self.hurry()
-                if self.wishes.current().do != "none":
-                    return False
-        return True
-
-    def _wait_for_turn(self) -> None:
-        """To write how a task ended that delivers nothing. Whoever cannot wait does not: the next commit has it."""
-        until = clock.now() + timedelta(seconds=_TURN_AT_MOST)
-        while self.course.plan.task_id and not self._delivery.held:
-            try:
-                self._delivery.acquire()
-            except Busy:
-                self.hurry()
-                if self.wishes.current().do != "none" and clock.now() >= until:
-                    return
-
-    def _moved(self) -> bool:
-        """Whether somebody changed the tree after the checks had seen it; then they are run once more."""
-        last = self.course.last
-        if self._is_settled():
-            return False
-        if self.state.status is not Status.RUNNING or self.course.moved or not self.cast.workspace.can_discard:
-            return False
-        if last is None or last.observed is None:
-            return False
-        tree = self.cast.workspace.tree(fresh=True)
-        if tree == last.observed.tree:
-            return False
-        self.record(events.TreeChanged(iteration=last.number, tree=tree))
-        return True
-
-    def _is_settled(self) -> bool:
-        """Whether the task of the queue is done with, and what others did to the tree since has no part in it."""
-        plan = self.course.plan
-        if not plan.task_id or self.state.status is not Status.RUNNING:
-            return False
-        from untilproven.runtime import queued  # noqa: PLC0415  only loops of the queue
-
-        return queued.is_done(self.cast.project, plan.task_id, self.state.loop_id)
-
-    def _undelivered(self) -> bool:
-        """Whether the work cannot come to the user's tree yet: others changed the same, or the checks have not seen it
-        together with what others did."""
-        last = self.course.last
-        if self.state.status is not Status.RUNNING or last is None or self._is_settled():
-            return False
-        conflicts = self.cast.workspace.deliver()
-        if conflicts is None:
-            self.record(events.TreeChanged(iteration=last.number, tree=self.cast.workspace.tree()))
-            return True
-        self._open_gate(last.number, conflicts)
-        return bool(conflicts)
-
-    def _waits_to_commit(self) -> bool:
-        """Whether somebody has to see to something before the work can be committed; the loop is paused then."""
-        last, course = self.course.last, self.course
-        if not course.plan.commit or course.committed or last is None or self.state.status is not Status.RUNNING:
-            return False
-        from untilproven.runtime.committing import commit_work  # noqa: PLC0415  few loops commit
-
-        why = commit_work(self, last)
-        if why:
-            self._pause(commands.Pause(reason=PauseReason.BLOCKED, words=why), ())
-        return bool(why)
-
-    def _open_gate(self, iteration: int, conflicts: tuple[Conflict, ...]) -> None:
+    def open_gate(self, iteration: int, conflicts: tuple[Conflict, ...]) -> None:
         """The user's version stays, the agent's is kept, and nobody but the user can say which it is to be; in the
         queue the agent is told first, once."""
         course = self.course
@@ -332,12 +258,10 @@ class Driver:
     def _end(self, move: commands.Move) -> int | None:
         """None if it cannot end yet."""
         delivers = isinstance(move.command, commands.Deliver)
-        if delivers and not self._is_our_turn():
+        if delivers and not self._delivery.can_begin():
             return None
         if not delivers:
-            self._wait_for_turn()
-        if delivers and (self._moved() or self._undelivered() or self._waits_to_commit()):
-            return None
+            self._delivery.wait_for_turn()
         from untilproven.runtime import closing  # noqa: PLC0415  not loaded before the agent's first turn
 
         if isinstance(move.command, commands.Finish):
@@ -346,53 +270,8 @@ class Driver:
             return closing.finish(self, move.command, move.events)
         return closing.deliver(self, move.events)
 
-    def _settle(self, happened: tuple[events.Event, ...]) -> None:
-        """The step that must survive: from here on the iteration counts, and a kill only delays what follows."""
-        happened = tuple(one for event in happened for one in self._scored(self._estimated(event)))
-        counted = any(isinstance(event, events.IterationFinished) and event.counted for event in happened)
-        interval = (self.state.configuration or LoopConfiguration()).checkpoint_interval
-        if counted and (self.state.iteration + 1) % interval == 0:
-            from untilproven.store.checkpoints import write_checkpoint  # noqa: PLC0415  not before the agent's first turn
-
-            write_checkpoint(self.writer, *happened)
-        else:
-            self.writer.record(*happened)
-        self.tell()
-        for event in happened:
-            if isinstance(event, events.IterationFinished):
-                self.cast.hooks.on_iteration_end(self.hooks_task, event.iteration, event.result)
-        self._recover(happened)
-        self._look_for_anomalies()
-
-    def _scored(self, event: events.Event) -> tuple[events.Event, ...]:
-        if not isinstance(event, events.IterationFinished):
-            return (event,)
-        from untilproven.runtime.scoring import scored  # noqa: PLC0415  not loaded before the agent's first turn
-
-        return scored(self, event)
-
-    def _estimated(self, event: events.Event) -> events.Event:
-        """When the work may be done, if the last iterations let anybody tell."""
-        if not isinstance(event, events.IterationFinished) or self.course.lap is None:
-            return event
-        from untilproven.core.estimate import WINDOW, estimated_completion, point  # noqa: PLC0415  not before its turn
-
-        now, left = clock.now(), remaining(self.state)
-        reached = point(event.iteration, now, self.course.lap.checks.values())
-        self._points = (*self._points, *([reached] if reached else []))[-WINDOW:]
-        latest = now + timedelta(seconds=left.seconds) if left.seconds is not None else None
-        when = estimated_completion(self._points, now, iterations_left=left.iterations, latest=latest)
-        return replace(event, estimated_completion=when) if when else event
-
-    def _look_for_anomalies(self) -> None:
-        """A loop that gets nowhere is reported when it is first seen, and again if it comes back to it."""
-        stuck = self.course.stuck
-        if stuck and stuck is not self._reported:
-            words = f"the loop is stuck: {stuck.value}"
-            self.cast.hooks.on_anomaly(Anomaly(kind=stuck.value, message=words, iteration=self.state.iteration))
-        self._reported = stuck
-
-    def _pause(self, command: commands.Pause, happened: tuple[events.Event, ...]) -> None:
+    def pause(self, command: commands.Pause, happened: tuple[events.Event, ...]) -> None:
+        """Until somebody, or a moment, lets it go on."""
         self._happened(happened)
         resume_at = command.resume_at
         if command.again and (not resume_at or self.course.limited > 1):

@@ -11,19 +11,23 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec import UNSET
 
 from untilproven.checks.protected import is_allowed
-from untilproven.contract import When
+from untilproven.contract import When, Workspace
 from untilproven.core.course import id_of
+from untilproven.core.decide import how_it_ended
+from untilproven.core.ending import CONSEQUENCES
 from untilproven.core.text import cut, text
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding as Seen
 from untilproven.guard.finding import Severity as Weight
 from untilproven.guard.finding import Signal
-from untilproven.guard.judging import Judgement, judge, weigh
+from untilproven.guard.judging import judge, weigh
 from untilproven.guard.marks import Marks, marked
 from untilproven.model import events
 from untilproven.model.fields import Severity
 from untilproven.model.iteration import Finding
 from untilproven.model.persistence import RegressionDetails, RegressionEvent, RegressionType
+from untilproven.model.program import Stop
+from untilproven.runtime import checking
 from untilproven.runtime.boundaries import crossed
 from untilproven.store import clock
 
@@ -36,51 +40,78 @@ _MANY, _LITTLE = 10, 10.0
 """More iterations than that, for fewer points than that."""
 _SHOWN = 400
 _NAMES = {RegressionType.TEST_DELETION: "deleted_tests", RegressionType.TEST_SKIPPING: "skipped_tests"}
+_REFUSED = Stop("what was changed is refused", now=True)
 
 
-def run(driver: "Driver", number: int) -> None:
-    """Look at what the iteration changed; at the end the journal says what was found."""
-    workspace = driver.cast.workspace
-    began = time.monotonic()
-    workspace.expect_check(driver.supervision())
-    differing = workspace.since_start()
-    mine = [change.path for change in workspace.delta().changes]
-    since_start = _judged(driver, differing, "start")
-    since_before = _judged(driver, mine, "before")
-    found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
-    allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
-    marks = Marks(driver.cast.project.root).valid(clock.now())
-    heard = [
-        finding
-        for one in sorted(marked(found.values(), marks), key=_gravest)
-        if (finding := recorded(one, allowed=is_allowed(one.path, allowed))).blocking or one.id not in _known(driver)
-    ]
-    bounds = crossed(dict.fromkeys((*differing, *mine)), driver.course.plan.never_touch)
-    heard += [one for one in bounds if id_of(one) not in driver.course.accepted]
-    now = clock.now()
-    regressions = _regressions(driver, number, heard, now)
-    said = Counter(mark.verdict for name, mark in marks.items() if name in driver.course.noticed or name in found)
-    not_analysed = {one.path: one.reason for one in (*since_start.not_analysed, *since_before.not_analysed)}
-    driver.record(
-        *(
-            events.GuardFinding(iteration=number, finding=one, regression=regressions.get(id_of(one), UNSET))
-            for one in heard
-        ),
-        events.GuardFinished(
-            iteration=number,
-            files=len({*differing, *mine}),
-            duration_seconds=round(time.monotonic() - began, 6),
-            not_analysed=tuple(f"{text(path)}: {why}" for path, why in sorted(not_analysed.items())[:_LISTED]),
-            confirmed=said["confirmed"] if said else UNSET,
-            false_positives=said["false_positive"] if said else UNSET,
-        ),
-    )
+def run(driver: "Driver", number: int, checks: tuple[str, ...]) -> None:
+    """Look at what the iteration changed, while the first of these checks runs; at the end the journal says what was
+    found. Work that is refused is not checked to the end."""
+    look = _Look(driver, number)
+    if checks:
+        checking.run(driver, number, checks, look)
+    look()
 
 
-def _judged(driver: "Driver", paths: Iterable[str], when: When) -> Judgement:
-    read = driver.cast.workspace.read
-    changes = (Change(path, read(path, when, _LARGEST), read(path, "now", _LARGEST)) for path in paths)
-    return judge((one for one in changes if one.before != one.after), task=driver.cast.task)
+class _Look:
+    """What is looked at is read before a check can write to it."""
+
+    def __init__(self, driver: "Driver", number: int) -> None:
+        self._driver, self._number = driver, number
+        began, workspace = time.monotonic(), driver.cast.workspace
+        self._differing = workspace.since_start()
+        self._mine = [change.path for change in workspace.delta().changes]
+        now = {path: workspace.read(path, "now", _LARGEST) for path in dict.fromkeys((*self._differing, *self._mine))}
+        self._since_start = _changes(workspace, self._differing, "start", now)
+        self._since_before = _changes(workspace, self._mine, "before", now)
+        self._seconds = time.monotonic() - began
+        self._done = False
+
+    def __call__(self) -> Stop | None:
+        if not self._done:
+            self._done = True
+            self._look()
+        lap = self._driver.course.lap
+        return None if lap is None or CONSEQUENCES[how_it_ended(lap)].checked else _REFUSED
+
+    def _look(self) -> None:
+        driver, number, differing, mine = self._driver, self._number, self._differing, self._mine
+        began = time.monotonic()
+        since_start = judge(self._since_start, task=driver.cast.task)
+        since_before = judge(self._since_before, task=driver.cast.task)
+        found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
+        allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
+        marks = Marks(driver.cast.project.root).valid(clock.now())
+        heard = [
+            finding
+            for one in sorted(marked(found.values(), marks), key=_gravest)
+            if (finding := recorded(one, allowed=is_allowed(one.path, allowed))).blocking
+            or one.id not in _known(driver)
+        ]
+        bounds = crossed(dict.fromkeys((*differing, *mine)), driver.course.plan.never_touch)
+        heard += [one for one in bounds if id_of(one) not in driver.course.accepted]
+        now = clock.now()
+        regressions = _regressions(driver, number, heard, now)
+        said = Counter(mark.verdict for name, mark in marks.items() if name in driver.course.noticed or name in found)
+        not_analysed = {one.path: one.reason for one in (*since_start.not_analysed, *since_before.not_analysed)}
+        driver.record(
+            *(
+                events.GuardFinding(iteration=number, finding=one, regression=regressions.get(id_of(one), UNSET))
+                for one in heard
+            ),
+            events.GuardFinished(
+                iteration=number,
+                files=len({*differing, *mine}),
+                duration_seconds=round(self._seconds + time.monotonic() - began, 6),
+                not_analysed=tuple(f"{text(path)}: {why}" for path, why in sorted(not_analysed.items())[:_LISTED]),
+                confirmed=said["confirmed"] if said else UNSET,
+                false_positives=said["false_positive"] if said else UNSET,
+            ),
+        )
+
+
+def _changes(workspace: Workspace, paths: Iterable[str], when: When, now: dict[str, bytes | None]) -> list[Change]:
+    changes = (Change(path, workspace.read(path, when, _LARGEST), now[path]) for path in paths)
+    return [one for one in changes if one.before != one.after]
 
 
 def _getting_nowhere(driver: "Driver") -> tuple[Seen, ...]:

@@ -18,8 +18,9 @@ from untilproven.checks.again import again
 from untilproven.checks.canary import Canary, with_canary
 from untilproven.checks.factory import line_of
 from untilproven.checks.mixed import about_tests, can_be_about_tests
-from untilproven.checks.protected import MARKS, Views, kinds_of, scripts_in, views_of
+from untilproven.checks.protected import MARKS, Views, kinds_of, views_of
 from untilproven.checks.reports.results import ERROR, PASSED, RED
+from untilproven.checks.scripts import lines_of, scripts_in
 from untilproven.checks.tests import TestsCheck
 from untilproven.contract import Check, Evidence, Room
 from untilproven.core import verdict
@@ -38,21 +39,22 @@ _FLAKY = 20
 _LISTED, _NAMED = 50, 5
 _LARGEST = 4 * MIB
 _HIDDEN = "no evidence: a failing test that was planted among the others was not reported as failing"
-_DEEP, _HEAD, _MOST_LINES = 3, 1024, 2000
+_DEEP = 3
 _RECIPES = ("Makefile", "makefile", "GNUmakefile", "package.json")
 _SELECTS = re.compile(r"::|\s(-k|-t|-run|--run|-g|--grep|--filter|--testNamePattern|--deselect)\b")
 """Signs of a line that runs only some of the tests it finds."""
 
 
 class _Interrupted(Exception):
-    """Somebody cannot wait: what was found so far is no verdict."""
+    """Somebody cannot wait, or the work is refused: what was found so far is no verdict."""
 
 
 class Passes:
     """The checks of one iteration."""
 
-    def __init__(self, driver: "Driver", iteration: int, names: tuple[str, ...]) -> None:
+    def __init__(self, driver: "Driver", iteration: int, names: tuple[str, ...], beside: "checking.Beside") -> None:
         self._driver = driver
+        self._beside = beside
         self._iteration = iteration
         self._checks = [driver.cast.checks[name] for name in names]
         self._seconds = dict.fromkeys(names, 0.0)
@@ -192,14 +194,15 @@ class Passes:
         began = time.monotonic()
         yield
         self._seconds[check.name] += time.monotonic() - began
-        if self._driver.wishes.current().now:
+        if self._beside() or self._driver.wishes.current().now:
             raise _Interrupted
 
     def _tell(self, check: Check, found: Evidence) -> None:
         checking.tell(self._driver, self._iteration, check, replace(found, seconds=self._seconds[check.name]))
 
     def _room(self, as_it_was: Collection[str]) -> Room:
-        return self._driver.cast.workspace.checking(self._driver.supervision(), as_it_was)
+        supervision = replace(self._driver.supervision(), beside=self._beside)
+        return self._driver.cast.workspace.checking(supervision, as_it_was)
 
     def _control(self, check: Check) -> dict[str, str]:
         control = self._driver.course.control.get(check.name)
@@ -220,7 +223,8 @@ class Passes:
         )
 
     def _lines_run(self) -> list[str]:
-        """The lines of the checks, and those of the scripts and recipes that they run, a few levels deep."""
+        """The lines of the checks, and those of the scripts and recipes that they run, a few levels deep. What these
+        said when the loop began counts: by what they say now, an agent could first hide what they call."""
         root = self._driver.cast.project.root
         lines = [line_of(check).replace(f"{root}/", "") for check in self._driver.course.plan.checks]
         seen: set[str] = set()
@@ -228,10 +232,18 @@ class Passes:
         for _ in range(_DEEP):
             called = {*scripts_in(new), *(path for path in _RECIPES if not seen)} - seen
             seen |= called
-            texts = {path: beneath.read(root, PurePosixPath(path), _LARGEST) for path in sorted(called)}
-            new = [line for path, text in texts.items() if text for line in _lines_of(path, text)]
+            texts = self._at_start(sorted(called))
+            new = [line for path, text in texts.items() if text for line in lines_of(path, text)]
             lines = [*lines, *new]
         return lines
+
+    def _at_start(self, paths: list[str]) -> dict[str, bytes | None]:
+        root = self._driver.cast.project.root
+        texts = {path: beneath.read(root, PurePosixPath(path), _LARGEST) for path in paths}
+        if changed := [path for path in paths if path in self._differing]:
+            before = self._room(changed)
+            texts |= {path: before.read(PurePosixPath(path), _LARGEST) for path in changed}
+        return texts
 
     def _about_tests(self) -> frozenset[str]:
         """Mixed files that say something else about tests than when the loop began."""
@@ -258,17 +270,6 @@ class Passes:
         above = {parent for path in self._differing for parent in PurePosixPath(path).parents} - {PurePosixPath()}
         there = {str(one / mark) for one in above for mark in MARKS if (root / one / mark).is_file()}
         return frozenset(there | {path for path in self._differing if path.endswith(MARKS)})
-
-
-def _lines_of(path: str, script: bytes) -> list[str]:
-    """The lines that a script, a makefile or a package runs; of a program, none."""
-    if path == "package.json":
-        about = about_tests(path, script)
-        scripts = about.get("scripts") if isinstance(about, dict) else None
-        return [line for line in scripts.values() if isinstance(line, str)] if isinstance(scripts, dict) else []
-    if b"\0" in script[:_HEAD]:
-        return []
-    return [line.strip().lstrip("@-") for line in script.decode("utf-8", "replace").splitlines()[:_MOST_LINES]]
 
 
 def _could_tell(control: CheckFinished) -> bool:

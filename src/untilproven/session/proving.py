@@ -107,7 +107,7 @@ class SessionDriver(Driver):
                 case commands.Pause() if self.wishes.late:
                     return Settled(kind="late", words="the checks took too long and were stopped, nothing is proven")
                 case commands.Pause(words=words):
-                    self._pause(move.command, move.events)
+                    self.pause(move.command, move.events)
                     return Settled(kind="paused", words=words)
                 case commands.SleepUntil():
                     return Settled(kind="paused", words="it waits for a limit to pass")

@@ -77,10 +77,7 @@ def write_checkpoint(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    try:
-        prune(writer.loop, best=_best(state), time=time)
-    except StoreFailed as failure:
-        writer.behind = failure  # it is recorded, so the caller must not take it for a failure
+    writer.later(lambda: prune(writer.loop, best=_best(writer.state), time=time))
     return checkpoint
 
 

@@ -26,6 +26,7 @@ from untilproven.store.lock import FileLock
 from untilproven.store.records import write_all_records, write_record
 from untilproven.store.registry import OpenRegistry, open_registry
 from untilproven.store.replay import replay_journal
+from untilproven.store.spreading import spread
 from untilproven.store.vouch import Voucher, digest
 
 CHECK_OUTPUT_BYTES = 64 * 1024
@@ -60,7 +61,8 @@ class LoopWriter:
         """What is recorded goes through it first."""
         self.patience = 0.0
         """Seconds after which state.json is written again at the earliest: a loop that turns fast would do little
-        else. For somebody who calls `catch_up` often."""
+        else. For somebody who calls `keep_up` when there is time, and often."""
+        self._chores: list[Callable[[], object]] = []
         self.behind: RalphError | None = None
         """Why the derived files could not follow the journal at the last step; the next one tries again."""
 
@@ -73,8 +75,8 @@ class LoopWriter:
     def record(self, *happened: events.Event, durable: bool = True) -> LoopState:
         """Remember what happened. When this returns it is in the journal, and survives a power cut if `durable`.
 
-        A durable step brings state.json along, unless whoever writes has `patience`; `catch_up` makes up for that,
-        and readers look at the journal until then. An event that may not follow is refused and leaves no trace.
+        A durable step brings state.json along, unless whoever writes has `patience`; `keep_up` makes up for that, and
+        readers look at the journal until then. An event that may not follow is refused and leaves no trace.
         """
         entries = self._journal.entries(self._time(), *map(self.redact, happened))
         state = self._applied(entries)
@@ -84,7 +86,7 @@ class LoopWriter:
         self.behind = None
         self._state_is_behind = True
         try:
-            if durable and time.monotonic() - self._state_written >= self.patience:
+            if durable and not self.patience:
                 self.write_state(keep_previous=self._previous_is_old())
             for entry in entries:
                 self._note(entry)
@@ -148,6 +150,7 @@ class LoopWriter:
     ) -> LoopState:
         """The same, together with what led to the change and what follows from it."""
         move(self.state.status, change.to)
+        self._do_chores()  # nobody opens a loop again that has ended
         with open_registry(self.directory, time=self._time) as registry:
             self._in(registry, wanted=change.to in REGISTERED)
             state = self.record(*before, change, *after)
@@ -203,8 +206,31 @@ class LoopWriter:
         self.catch_up()
         self._journal.close()
 
+    def later(self, chore: Callable[[], object]) -> None:
+        """Have something done to files that follow from the journal: at once, or, with `patience`, when there is time.
+        If it fails, or a kill comes first, the next step or the next process makes up for it."""
+        self._chores.append(chore)
+        if not self.patience:
+            self._do_chores()
+
+    def _do_chores(self) -> None:
+        chores, self._chores = self._chores, []
+        for chore in chores:
+            try:
+                chore()
+            except RalphError as failure:
+                self.behind = failure
+                self._chores.append(chore)
+
+    def keep_up(self) -> None:
+        """There is time: bring along what follows from the journal, but state.json no more often than need be."""
+        self._do_chores()
+        if time.monotonic() - self._state_written >= self.patience:
+            self.catch_up()
+
     def catch_up(self) -> None:
-        """Bring state.json in line with what was recorded since it was written."""
+        """Bring what follows from the journal in line with what was recorded."""
+        self._do_chores()
         if self._state_is_behind:
             try:
                 self.write_state(keep_previous=self._previous_is_old())
@@ -219,11 +245,12 @@ class LoopWriter:
         return True
 
     def make_good(self, *, state: bool, records_up_to: int) -> None:
-        """Make good what a kill left undone between the journal and the files derived from it."""
+        """Make good what a kill left undone between the journal and the files derived from it. If the state is behind,
+        so may be the record of an iteration that was done again."""
         try:
             if state:
                 self.write_state()
-            if records_up_to and not self.loop.iteration(records_up_to).exists():
+            if records_up_to and (state or not self.loop.iteration(records_up_to).exists()):
                 write_all_records(self.loop)
         except RalphError as failure:
             self.behind = failure
@@ -240,9 +267,8 @@ class LoopWriter:
             self._iteration = []
         self._iteration.append(entry)
         if isinstance(entry.event, events.IterationFinished):
-            number = entry.event.iteration
-            write_record(self.loop, number, self._iteration)
-            self._iteration = []
+            number, entries, self._iteration = entry.event.iteration, self._iteration, []
+            self.later(lambda: write_record(self.loop, number, entries))
 
     def __enter__(self) -> Self:
         return self
@@ -301,6 +327,7 @@ def create_loop(
     loop = LoopDirectory(directory.loops / state.loop_id)
     directory.keep_out_of_git()
     with files.explained(loop.path):
+        spread(directory.loops)
         loop.path.mkdir()
     with contextlib.ExitStack() as undo:
         undo.callback(remove_loop, loop)

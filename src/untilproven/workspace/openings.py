@@ -1,6 +1,8 @@
 """What the user opens in the walls of a room, knowingly: it is typed, recorded and shown."""
 
+import contextlib
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +31,8 @@ class Openings(msgspec.Struct, frozen=True, kw_only=True):
     check_network: bool = True
     share: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    """Absolute paths that the agent's command names. Nothing is opened by that; it only has to be there to be run."""
 
     @property
     def variables(self) -> frozenset[str]:
@@ -69,7 +73,15 @@ def openings_of(plan: Plan) -> Openings:
         check_network=(plan.check_network or plan.network) == "shared",
         share=plan.share,
         env=plan.env,
+        named=_named(plan),
     )
+
+
+def _named(plan: Plan) -> tuple[str, ...]:
+    command = plan.agent_cmd or plan.agent.partition(":")[2]
+    with contextlib.suppress(ValueError):  # a line of shell that only a shell can read
+        return tuple(word for word in shlex.split(command) if word.startswith("/"))
+    return ()
 
 
 def _paths(what: str, environ: Mapping[str, str], home: Path | None) -> list[str]:

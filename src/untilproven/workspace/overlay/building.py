@@ -36,6 +36,7 @@ def for_agent(
         readonly=repository.protected if has_repository else (repository.path,),
         given=(*walls.given, *([own] if os.path.isdir(own) else [])),  # noqa: PTH112  done for every room
         lasting=int(layers[0].target != root),
+        name="agent",
     )
 
 
@@ -43,12 +44,13 @@ def for_check(project: Project, place: Place, *above: Path, openings: Openings =
     """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays, neither
     here nor there: a runner that cannot write to its cache does not run."""
     root = str(project.root)
-    layers = [Layer(root, (*map(str, above), root), *place.make_check("upper", project.root))]
-    home = surroundings.home()
+    layers = [Layer(root, (*map(str, above), root), *place.make_check(project.root))]
+    home, lasts = surroundings.home(), False
     if home and not _is_within(home, root):
-        layers.insert(0, Layer(str(home), (str(home),), *place.make_check("home", home)))
-    temporary = place.make_temporary(place.check / "tmp")
-    return _walls(project, place, home, tuple(layers), temporary, openings)._replace(network=openings.check_network)
+        upper, work, lasts = place.make_home_of_checks(home)
+        layers.insert(0, Layer(str(home), (str(home),), upper, work))
+    walls = _walls(project, place, home, tuple(layers), place.make_temporary(), openings)
+    return walls._replace(network=openings.check_network, lasting=int(lasts), name="check")
 
 
 def _walls(
@@ -74,7 +76,7 @@ def _walls(
         hidden=tuple(path for path in dict.fromkeys((*places, *sockets)) if path not in uncovered),
         shared=_pinned(root, (*places, *sockets)),
         given=given,
-        shown=surroundings.shown(project.root),
+        shown=surroundings.shown(project.root, openings.named),
         network=openings.network,
     )
 

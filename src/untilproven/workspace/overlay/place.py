@@ -15,13 +15,14 @@ from untilproven.process import kernel
 from untilproven.store import files
 from untilproven.store.agent_place import agent_home
 from untilproven.store.lock import FileLock
+from untilproven.store.spreading import spread
 from untilproven.store.vouch import user_state
-from untilproven.workspace.overlay.spreading import spread
+from untilproven.workspace.overlay.passing import Passing
 from untilproven.workspace.overlay.trash import Trash
 from untilproven.workspace.overlay.untouched import Untouched
 
 _PRIVATE = 0o700
-_TEMPORARY = 0o1777
+_TMP, _TEMPORARY = "tmp", 0o1777
 _OVERLAYFS = 0x794C7630
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
@@ -65,7 +66,7 @@ class Place:
         lock.acquire()
         self._held = lock
         spread(self.path)
-        self.begin()
+        self.passing.begin()
 
     def take_tree(self) -> bool:
         """Be the one loop that merges into the tree as it goes, until the place is released; False if another is."""
@@ -105,32 +106,46 @@ class Place:
         make_private(self.check)
         return Untouched(self.drop)
 
-    def begin(self) -> None:
-        """A new iteration: nothing is left of what the last one had for itself alone."""
-        self.drop(self.passing)
-        make_private(self.passing)
+    def make_check(self, over: Path) -> tuple[str, str]:
+        """The layer over the project in a check's room: nothing is in it, and nothing in it stays."""
+        return str(self._given_to_check("upper", over)), str(self.passing.directory("check-upper"))
 
-    def make_check(self, name: str, over: Path) -> tuple[str, str]:
-        """A layer of a check's room: nothing is in it, and nothing in it stays."""
-        upper, work = self.check / name, self.passing / f"check-{name}"
+    def make_home_of_checks(self, over: Path) -> tuple[str, str, bool]:
+        """The same for HOME, and whether it can be mounted once for all of them: most checks leave it alone, and while
+        all have, there is nothing in it that could stay."""
+        upper = self._given_to_check("home", over)
+        if self._untouched.was_touched(upper):
+            return str(upper), str(self.passing.directory("check-home")), False
+        work = self.check / "work"
+        with files.explained(work), contextlib.suppress(FileExistsError):
+            os.mkdir(work, _PRIVATE)  # noqa: PTH102  for every room
+        return str(upper), str(work), True
+
+    def _given_to_check(self, name: str, over: Path) -> Path:
+        upper = self.check / name
         with files.explained(upper):
-            self._untouched.give(upper, stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE)  # noqa: PTH116  for every room
-        self.drop(work)
-        make_private(work)
-        return str(upper), str(work)
+            mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  for every room
+            self._untouched.give(upper, mode, layer=True)
+        return upper
 
-    def make_temporary(self, path: Path) -> Path:
-        """What is /tmp in a room, empty."""
+    def make_temporary(self) -> Path:
+        """What is /tmp in a check's room, empty."""
+        path = self.check / _TMP
         with files.explained(path):
             self._untouched.give(path, _TEMPORARY)
         return path
+
+    def make_exchange(self, name: str) -> Path:
+        """A new iteration, and an empty directory in what is /tmp for its agent."""
+        self.passing.begin()
+        self.passing.directory(_TMP, _TEMPORARY)
+        return self.passing.directory(f"{_TMP}/{name}")
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
         """The layer of an iteration. It is made where all else of the iteration lies, and so stays close to it."""
         layer = self.iteration(number)
         if not os.path.lexists(layer):
-            born = self.passing / "born"
-            make_private(born)
+            born, *_ = [self.passing.directory(name) for name in ("born", "born/upper", "born/work")]
             with files.explained(layer):
                 born.rename(layer)
         return make_layer(layer, over)
@@ -170,8 +185,8 @@ class Place:
             self.path.parent.rmdir()
 
     def _drop_passing(self) -> None:
-        for path in (self.passing, self.check):
-            self.drop(path)
+        self.passing.end()
+        self.drop(self.check)
         self.__dict__.pop("_untouched", None)
 
     def _unlock_for_good(self) -> None:
@@ -260,15 +275,13 @@ class Place:
         return self.path / "git"
 
     @cached_property
-    def passing(self) -> Path:
-        """What lasts no longer than an iteration lies together, away from that of the last one: a file system may look
-        at all that was deleted beside a new file of late before it makes it, and every room makes and deletes dozens.
-        """
-        return self.path / "passing"
+    def passing(self) -> Passing:
+        return Passing(self.path, self.drop)
 
     @cached_property
     def temporary(self) -> Path:
-        return self.passing / "tmp"
+        """What is /tmp in an agent's room."""
+        return self.passing.path / _TMP
 
     @cached_property
     def check(self) -> Path:
@@ -293,8 +306,6 @@ class Place:
         return [
             self.home,
             self.git,
-            self.passing,
-            self.check,
             self.was,
             self.restore,
             self.rebased,
@@ -311,8 +322,9 @@ class Place:
             self._trash.take(path)
 
     def tidy(self) -> None:
-        """Take away what was dropped; what resists is taken away when the place is released."""
+        """What can be done while others are at work: take away what was dropped, make ready what comes next."""
         self._trash.empty()
+        self.passing.prepare()
 
 
 def left_in(root: Path) -> list[str]:

@@ -10,7 +10,7 @@ from untilproven.process.walls import Layer
 from untilproven.workspace.descent import Descent
 from untilproven.workspace.entry import Note
 from untilproven.workspace.overlay.commits import found_in
-from untilproven.workspace.overlay.place import Place, make_private, make_upper
+from untilproven.workspace.overlay.place import Place, make_upper
 from untilproven.workspace.overlay.snapshot import copy_layer
 
 _PROTECTED = ("hooks", "config", "config.worktree", "info/attributes")
@@ -44,8 +44,7 @@ class Repository:
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        work = self._place.passing / "git"
-        make_private(work)
+        work = self._place.passing.directory("git")
         upper = make_upper(self._place.git, self._directory)
         before = self._before(iteration)
         self._place.drop(before)

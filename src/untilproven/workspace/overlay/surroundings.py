@@ -88,23 +88,31 @@ def sockets(hidden_already: tuple[str, ...]) -> Iterator[str]:
                 yield path
 
 
-def shown(root: Path) -> tuple[str, ...]:
+def shown(root: Path, named: tuple[str, ...] = ()) -> tuple[str, ...]:
     """What can be read although it lies in something hidden: how names of hosts are looked up; and, where they lie in
-    /tmp, which is another one in a room, this program and what PATH leads to."""
+    /tmp, which is another one in a room, this program, what PATH leads to, and what is `named`, with what lies beside
+    it."""
     path = _led_to(_RESOLVER)
     hidden_there = path.startswith(tuple(f"{place}/" for place in _OF_THE_SYSTEM))
     resolver = (path,) if hidden_there and os.path.isfile(path) else ()  # noqa: PTH113  done for every room
-    return (*resolver, *_programs_in_tmp(str(root), os.environ.get("PATH", "")))
+    return (*resolver, *_programs_in_tmp(str(root), os.environ.get("PATH", ""), named))
 
 
 @lru_cache(maxsize=8)
-def _programs_in_tmp(root: str, search: str) -> tuple[str, ...]:
+def _programs_in_tmp(root: str, search: str, named: tuple[str, ...]) -> tuple[str, ...]:
     places = [sys.prefix, sys.base_prefix, str(_PACKAGE)]
+    places += [_with_its_neighbours(path) for path in named]
     places += [place.removesuffix("/").removesuffix("/bin") for place in search.split(":")]
     found = (os.path.realpath(place) for place in places if place.startswith("/"))
-    in_tmp = [place for place in dict.fromkeys(found) if place.startswith("/tmp/") and os.path.isdir(place)]  # noqa: PTH112, S108
+    in_tmp = [place for place in dict.fromkeys(found) if place.startswith("/tmp/") and os.path.exists(place)]  # noqa: PTH110, S108
     apart = [place for place in in_tmp if not f"{root}/".startswith(f"{place}/") and not place.startswith(f"{root}/")]
     return tuple(place for place in apart if not any(place.startswith(f"{other}/") for other in apart))
+
+
+def _with_its_neighbours(path: str) -> str:
+    """The directory of a program; of one that lies right in /tmp, nothing but itself."""
+    parent = os.path.dirname(os.path.realpath(path))  # noqa: PTH120  text
+    return path if parent == "/tmp" else parent  # noqa: S108
 
 
 @lru_cache(maxsize=8)

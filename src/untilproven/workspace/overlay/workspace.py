@@ -27,8 +27,9 @@ from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import building, plan
 from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.groups import has_other_groups
+from untilproven.workspace.overlay.into_tree import IntoTree
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.place import Place, make_layer, make_private, make_temporary
+from untilproven.workspace.overlay.place import Place, make_layer
 from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.removal import remove
@@ -41,11 +42,6 @@ if TYPE_CHECKING:
     # What remembers iterations is not loaded before the agent's first turn.
     from untilproven.workspace.snapshots.restoring import Restored
     from untilproven.workspace.snapshots.shelf import Snapshots
-
-
-_REBASED = 5
-"""How many times what a loop delivers is brought together with what others did meanwhile, before its lines are left
-aside for the user."""
 
 
 _RENAMING = (
@@ -96,12 +92,9 @@ class OverlayWorkspace:
         self._changes: dict[str, Change] = {}
         """What the candidate has changed."""
         self._was_key = ""
-        self._expected: Walls | None = None
-        """The walls of the room that a check will have which comes soon."""
         self._is_stacked = False
         """Whether the iteration's layer joins what was kept, and not the user's tree."""
         self._role_told = False
-        self._rebased = 0
         self.quota = Quota()
         self.step: Callable[[], None] = lambda: None
         """Called before each step of a merge."""
@@ -126,6 +119,10 @@ class OverlayWorkspace:
     @cached_property
     def _stack(self) -> Stack:
         return Stack(self._project.root, self._place, self._known, lambda: self._snapshots)
+
+    @cached_property
+    def _into_tree(self) -> IntoTree:
+        return IntoTree(self._project.root, self._place, self._known, self._stack, lambda: self.step())  # noqa: PLW0108  set later
 
     @property
     def undelivered(self) -> bool:
@@ -176,13 +173,10 @@ class OverlayWorkspace:
     def exchange(self, iteration: int) -> Exchange:
         """A directory that the agent's room can write to: where it is outside, and where inside."""
         self._place.hold()
-        outside = self._place.temporary / building.EXCHANGE
         if self._exchange_of != iteration:
-            self._place.begin()
-            make_temporary(self._place.temporary)
-            make_private(outside)
+            self._place.make_exchange(building.EXCHANGE)
             self._exchange_of = iteration
-        return Exchange(outside, building.INSIDE)
+        return Exchange(self._place.temporary / building.EXCHANGE, building.INSIDE)
 
     def delta(self) -> Delta:
         """Nothing is left running in the room afterwards, and only the layer is read."""
@@ -243,26 +237,15 @@ class OverlayWorkspace:
             if not is_same(before, now.get(path))
         }
 
-    def expect_check(self, supervision: Supervision) -> None:
-        """The walls of its room are built by another process, while this one looks at what the agent did. A tree that
-        nobody has changed is not checked again."""
-        self.delta()
-        if self._changes and self._expected is None:
-            above = self._upper(self._iteration)
-            self._expected = building.for_check(self._project, self._place, above, openings=self._openings)
-            self._house.prepare(supervision.marker, self._expected)
-
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         self.delta()
-        walls, self._expected = self._expected, None
-        if walls is None or as_it_was or not self._house.is_prepared:
-            self._house.withdraw()
-            above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
-            if as_it_was:
-                above = [*self._was(as_it_was), *above]
-            walls = building.for_check(self._project, self._place, *above, openings=self._openings)
+        above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
+        if as_it_was:
+            above = [*self._was(as_it_was), *above]
+        walls = building.for_check(self._project, self._place, *above, openings=self._openings)
         room = self._checking_room(walls, supervision)
         room.stand_in(self._house)
+        room.furnish()
         self._rooms.append(room)
         return room
 
@@ -291,66 +274,14 @@ class OverlayWorkspace:
         layer = self._place.iteration(iteration)
         conflicts: tuple[Conflict, ...] = ()
         if layer.is_dir():
-            with self._place.merging():
-                conflicts = self._keep(iteration, layer, self._place.aside(layer.name))
+            conflicts = self._into_tree.keep(iteration, layer, self._opened if self._iteration == iteration else 0)
         self._drop(iteration)
         self._repository.keep(iteration)
         return conflicts
 
-    def _keep(self, iteration: int, layer: Path, aside: Path) -> tuple[Conflict, ...]:
-        """Into the tree, unless this loop delivers later: because another merges there, or has merged the same."""
-        joins = plan.total(layer) is not None
-        opened = self._opened if self._iteration == iteration else 0
-        if not joins and (plan.begun(layer) is not None or not self._place.others_kept_since(opened)):
-            return self._apply("kept", str(iteration), layer, aside)
-        from untilproven.workspace.overlay.joining import join, meets  # noqa: PLC0415  only where loops meet
-
-        if not joins and not meets(self._stack, layer):
-            return self._apply("kept", str(iteration), layer, aside)
-        if not joins:
-            plan.save_total(plan.load(layer), layer)
-        self._known.decide()
-        return join(self._stack, iteration, layer, aside, self.step)
-
-    def _apply(self, fate: str, what: str, layer: Path, aside: Path) -> tuple[Conflict, ...]:
-        from untilproven.workspace.snapshots.applying import apply  # noqa: PLC0415  see above
-
-        with self._place.merging():
-            merged = apply(self._snapshots, fate, what, layer, self._project.root, aside, self.step)
-        self._known.decide(taken=merged.entries)
-        if merged.conflicts:
-            self._known.doubt()
-        return merged.conflicts
-
     def deliver(self) -> tuple[Conflict, ...] | None:
-        """Others may have changed the tree: what is put there is what the checks have seen, or they see it first."""
         self._settle()
-        stack = self._stack
-        with self._place.merging():
-            conflicts = self._finish_delivering()
-            if conflicts or not stack.layer:
-                return conflicts
-            from untilproven.workspace.overlay import rebasing  # noqa: PLC0415  only where loops meet
-
-            found = rebasing.look(stack, merging=self._rebased < _REBASED)
-            if found.moved and (found.conflicts or self._rebased < _REBASED):
-                self._rebased += 1
-                conflicts = rebasing.rebase(stack, found, self._place.aside("delivery"), self.step)
-                return conflicts or None
-            stack.hand_over(found.changes, self.step)
-            return self._finish_delivering()
-
-    def _finish_delivering(self) -> tuple[Conflict, ...]:
-        layer = self._place.delivery
-        if not layer.exists():
-            return ()
-        iteration = str(plan.load(layer).iteration)
-        conflicts = self._apply("kept", iteration, layer, self._place.aside("delivery"))
-        self._known.doubt()
-        self._place.set_delivered(delivered=True)
-        self._place.drop(self._place.theirs)
-        self._place.drop(layer)
-        return conflicts
+        return self._into_tree.deliver()
 
     def discard(self, iteration: int) -> None:
         """What was done stays restorable."""
@@ -392,44 +323,20 @@ class OverlayWorkspace:
     def recover(self, kept: int | None) -> tuple[Conflict, ...]:
         """Finish the merge of the iteration that was kept last, and of what was being restored; drop other layers."""
         self._settle()
-        conflicts = self._finish_delivering() + self._stack.pending()
+        conflicts = self._into_tree.finish_delivering() + self._stack.pending()
         for number, layer in sorted(self._place.iterations().items()):
             if number == kept or plan.begun(layer) is not None:
                 conflicts += self.keep(number)
             else:
                 self.discard(number)
         self._repository.recover(kept)
-        return conflicts + self._finish_restoring()
+        return conflicts + self._into_tree.finish_restoring()
 
     def restore(self, target: str, *, dry_run: bool = False) -> "Restored":
         """Bring every path that the loop has changed to what it was at the `start`, at the `end` or after an iteration;
         what the user has changed since stays. Nothing may be undecided: `recover` comes first."""
-        from untilproven.workspace.snapshots.restoring import Restored, prepare, way_to  # noqa: PLC0415  see above
-
         self._settle()
-        if not dry_run:
-            self._finish_restoring()
-        way = way_to(self._snapshots, target, self._project.root, delivered=self._place.is_delivered)
-        if dry_run or not way.changes:
-            expected = way.expected_conflicts(self._project.root)
-            return Restored(way.changed(frozenset(conflict.path for conflict in expected)), expected)
-        self._place.drop(self._place.restore)
-        prepare(way, target, self._snapshots, self._place.restore, self._project.root)
-        conflicts = self._finish_restoring()
-        return Restored(way.changed(frozenset(conflict.path for conflict in conflicts)), conflicts)
-
-    def _finish_restoring(self) -> tuple[Conflict, ...]:
-        layer = self._place.restore
-        if not layer.exists():
-            return ()
-        from untilproven.workspace.snapshots.restoring import prepared  # noqa: PLC0415  see above
-
-        conflicts: tuple[Conflict, ...] = ()
-        if target := prepared(layer):
-            conflicts = self._apply("restored", target, layer, self._place.aside(f"restore-{target}"))
-            self._known.doubt()
-        self._place.drop(layer)
-        return conflicts
+        return self._into_tree.restore(target, dry_run=dry_run)
 
     def close(self) -> None:
         """What must outlast the process stays: layers not decided on, HOME's, git's, what conflicted."""
@@ -458,8 +365,6 @@ class OverlayWorkspace:
         """Nobody but us is at work in the rooms, for the tree may change beneath them."""
         self._place.hold()
         self._close_rooms()
-        self._expected = None
-        self._house.withdraw()
 
     def _close_rooms(self) -> None:
         while self._rooms:

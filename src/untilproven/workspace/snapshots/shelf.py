@@ -11,6 +11,7 @@ from pathlib import Path
 from untilproven.core import naming
 from untilproven.errors import Damaged
 from untilproven.store import files
+from untilproven.store.spreading import spread
 from untilproven.store.vouch import user_state
 from untilproven.workspace.entry import Entry
 from untilproven.workspace.objects import Objects, finish, make_link
@@ -69,7 +70,9 @@ class Snapshots:
         """The directory, which only this user can look into."""
         if not self.names:
             with files.explained(self.path):
-                self.path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+                self.path.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+                spread(self.path.parent)
+                self.path.mkdir(mode=_PRIVATE, exist_ok=True)
         return self.path
 
     def named(self, number: int) -> Name | None:

@@ -95,9 +95,6 @@ class StandingWorkspace:
             if not is_same(start.get(path), now.get(path))
         }
 
-    def expect_check(self, supervision: Supervision) -> None:
-        """Nothing is made ready: a check runs only when something is claimed."""
-
     @property
     def can_turn_back(self) -> bool:
         """Without rooms there is only the tree as it is; as long as nothing has changed, that is the same."""

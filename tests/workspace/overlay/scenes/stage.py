@@ -13,6 +13,7 @@ from typing import Any
 from untilproven.contract import Delta, Ran, Supervision
 from untilproven.errors import RalphError
 from untilproven.store.layout import Project, find_project
+from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay.workspace import OverlayWorkspace
 
 SUPERVISION = Supervision(marker="ralph-scene")
@@ -20,6 +21,8 @@ LOOP = "ralph-scene-a1b2c3d4"
 
 
 class Stage:
+    openings = Openings()
+
     def __init__(self, base: Path, name: str = "project") -> None:
         self.base = base
         self.home = base / "home"
@@ -36,7 +39,7 @@ class Stage:
         """As another process would make it."""
         from untilproven.workspace.factory import _not_the_users  # noqa: PLC0415  HOME is set by now
 
-        return OverlayWorkspace(self.project, LOOP, _not_the_users(self.project))
+        return OverlayWorkspace(self.project, LOOP, _not_the_users(self.project), self.openings)
 
     def furnish(self) -> None:
         (self.home / ".gitconfig").write_text("[user]\nname = U\nemail = u@example.org\n[commit]\ngpgsign = false\n")
