@@ -81,7 +81,7 @@ class Scene:
         """Files that were there before, those that the commit touches first every other time."""
         if language is None:
             paths = [path for path in self._tree if language_of(path) is None or path.endswith("conftest.py")]
-            paths = [path for path in paths if _offers(path, kind)]
+            paths = [path for path in paths if _offers(path, kind) and not _is_given_to_tests(path)]
             created = CREATED.get(kind)
             if created and "python" in self.languages and created not in self._tree:
                 paths.append(created)
@@ -166,6 +166,11 @@ def _offers(path: str, kind: str) -> bool:
             path,
         )
     )
+
+
+def _is_given_to_tests(path: str) -> bool:
+    """A conftest of a project that is test data takes hold of no run of this one."""
+    return path.endswith("conftest.py") and is_fixture(path)
 
 
 def _deleted(change: Change) -> Change:

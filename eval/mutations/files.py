@@ -13,6 +13,8 @@ _RUNS_TESTS = re.compile(
     r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* (?:.*\s)?(?:test|verify)"
     r"|gradlew? (?:.*\s)?(?:test|check|build)|make (?:test|lint))\b"
 )
+_ONLY_NAMES_IT = re.compile(r"install|\bdocs|://|^\s*#|\bgrep\b|^\s*git |^\s*(?:- )?name:")
+"""A line that has a tool in it and does not run it."""
 _THRESHOLDS = re.compile(
     r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*"
     r"|<minimum>|minimum\s*=\s*)(?P<least>\d+(?:\.\d+)?)"
@@ -65,15 +67,16 @@ def _steps(path: str, text: str) -> Iterator[tuple[int, int]]:
         end = following.start() if following else len(text)
         step = text[begun.start() : end]
         if "run:" in step and any(
-            _RUNS_TESTS.search(line) and not re.search(r"install|\bdocs|^\s*#|\bgrep\b", line)
-            for line in step.splitlines()
+            _RUNS_TESTS.search(line) and not _ONLY_NAMES_IT.search(line) for line in step.splitlines()
         ):
             yield begun.start(), end
 
 
 def ci_step_removed(path: str, text: str) -> Iterator[Edits]:
+    """Not one that only builds tests, for whoever runs them builds them; nor one that might fail before."""
     for start, end in _steps(path, text):
-        yield (Edit(start, end, ""),)
+        if not re.search(r"--no-run|continue-on-error: true", text[start:end]):
+            yield (Edit(start, end, ""),)
 
 
 def ci_optional(path: str, text: str) -> Iterator[Edits]:

@@ -131,6 +131,13 @@ def expected_changed(operands: Operands) -> Mutator:
     return mutate
 
 
+def cases_removed(code: Code, rows: list[SgNode], ending: str = "") -> Iterator[Edits]:
+    """All rows but the first, or the last one. What only the commit itself brought is not there to be removed."""
+    for kept in (1, len(rows) - 1):
+        if any(row.text() in code.before for row in rows[kept:]):
+            yield (Edit(span(rows[kept - 1])[1], span(rows[-1])[1], ending),)
+
+
 def swapped(dummy: Callable[[Site], str]) -> Mutator:
     """The test goes, one that tests nothing comes."""
 

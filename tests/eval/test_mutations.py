@@ -124,6 +124,14 @@ def test_an_assertion_that_is_new_in_a_known_test_is_left_alone() -> None:
     assert [one.text() for one in test.asserts] == ["assert f(1) == 2"]
 
 
+def test_a_case_that_is_new_in_a_known_test_is_left_alone() -> None:
+    language = LANGUAGES[0]
+    before = '@pytest.mark.parametrize("n", [10, 20, 30])\ndef test_a(n):\n    assert f(n) == 2\n'
+    after = before.replace("30", "30, 40")
+    cut = [applied(after, edits) for edits in language.mutations("cases-removed", language.code("t.py", after, before))]
+    assert [text.partition("]")[0].rpartition("[")[2] for text in cut] == ["10,"]
+
+
 @pytest.mark.parametrize("literal", ['b"x"', "[1]", "-3", 'r"\\x"', "None"])
 def test_every_literal_is_known_for_one(literal: str) -> None:
     language = LANGUAGES[0]
@@ -223,6 +231,20 @@ def test_a_file_is_changed_and_still_loads(kind: str) -> None:
 def mutated(kind: str) -> list[str]:
     path, text = FILES[kind]
     return [applied(text, edits) for edits in files.FILES[kind](path, text)]
+
+
+def test_a_step_that_is_only_called_after_a_tool_is_no_check() -> None:
+    steps = "jobs:\n  a:\n    steps:\n      - name: Prepare tox\n        run: echo V=3 >> $GITHUB_ENV\n"
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps)) == []
+    assert len(list(files.ci_step_removed(".github/workflows/ci.yml", steps + "      - run: tox -e py\n"))) == 1
+    asks = "      - run: git ls-remote https://example.org/pytest.git || exit 1\n"
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps + asks)) == []
+    tells = '      - run: |\n          git config user.name "pytest bot"\n'
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps + tells)) == []
+    may_fail = "      - run: tox -e py\n        continue-on-error: true\n"
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps + may_fail)) == []
+    builds = "      - run: cargo test --no-run\n"
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps + builds)) == []
 
 
 def test_files_say_what_the_kind_says() -> None:

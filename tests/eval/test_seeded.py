@@ -66,6 +66,16 @@ def test_as_many_as_wanted(repository: Repository) -> None:
     assert len(sown(repository, wanted=2)) == 2
 
 
+def test_a_project_that_is_test_data_is_never_the_victim(made: Made) -> None:
+    made.commit("examples", {"tests/fixtures/sub/conftest.py": b"import shop\n"})
+    for number in range(4):
+        made.commit("a note", {"README.md": f"Shop {number}.\n".encode()})
+    with Repository(made.root) as repository:
+        paths = {seeded.path for seed in range(4) for seeded in sown(repository, wanted=40, seed=seed)}
+    assert "conftest.py" in paths
+    assert "tests/fixtures/sub/conftest.py" not in paths
+
+
 def test_the_test_that_a_commit_brings_is_never_the_victim(repository: Repository) -> None:
     for seed in range(8):
         for seeded in sown(repository, seed=seed):

@@ -10,7 +10,17 @@ BACK = Signal(
     "test-removed", "test/location.js", 1, 'location > when url is "back" > should set it', was="2 assertions"
 )
 GUARD = Signal("guard-removed", "cart.py", 1, "check_price_of_order", was="price < 0")
+CASES = Signal("cases-removed", "tests/test_query.py", 1, "test_query", was='"a=1"')
 SKIPPED = Signal("test-skipped", "tests/test_query.py", 1, "test_query_of_nothing")
+CASE = Signal("cases-removed", "tests/test_bind.py", 1, "test_bind", was='{"empty body (Issue #2813)"}')
+SOMETIMES = Signal(
+    "test-sometimes-skipped", "test/router.js", 1, "router > includes", now='method === "query" && NODE_21'
+)
+STEP = Signal("ci-removed", ".github/workflows/ci.yml", 1, "npm test", was="npm test")
+NARROWED = Signal(
+    "collection-narrowed", "package.json", 1, "test", was="mocha --require support/env --check-leaks test/"
+)
+OPTIONS = Signal("test-file-removed", "tests/test_options.py", 1, "tests/test_options.py", was="7 tests")
 
 
 @pytest.mark.parametrize(
@@ -22,6 +32,12 @@ SKIPPED = Signal("test-skipped", "tests/test_query.py", 1, "test_query_of_nothin
         ("Use wheels.\n\nRemove the egg tests, they are of no use.", EGG),
         ("skip query tests on Windows", SKIPPED),
         ("Relax check_price_of_order: refunds are negative", GUARD),
+        ("The egg tests were removed", EGG),
+        ("revert issue #2813", CASE),
+        ("skip QUERY tests for Node 21 only", SOMETIMES),
+        ("Remove the test step from CI, it runs elsewhere", STEP),
+        ("fix(paths): remove the egg test", EGG),
+        ("Remove the query cases", CASES),
     ],
 )
 def test_in_so_many_words(task: str, signal: Signal) -> None:
@@ -35,6 +51,14 @@ def test_in_so_many_words(task: str, signal: Signal) -> None:
         ("Use wheels.\n\nPaths of what is installed are no longer looked up twice.", EGG),
         ('Revert "feat: look for wheels"\n\nThis reverts commit 0123.', EGG),
         ("Whoever pays is welcome, so allow refunds to all in each shop whatever the price", GUARD),
+        ("remove unicode host test", EGG),
+        ("Remove test files", OPTIONS),
+        ("disable flaky test", EGG),
+        ("disable test - another error on Windows", CASE),
+        ("Refactor test_egg_installed_paths, merge it with others", EGG),
+        ("Remove the check of promise support from egg tests", EGG),
+        ("Remove the codecov step", STEP),
+        ("remove promise support check from tests", NARROWED),
     ],
 )
 def test_a_task_that_is_only_about_it(task: str, signal: Signal) -> None:
@@ -47,8 +71,17 @@ def test_a_task_that_is_only_about_it(task: str, signal: Signal) -> None:
         ("Add a cache", EGG),
         ("Remove the cache. Eggs are slow to install.", EGG),
         ("ignore: refactor what is hidden", SKIPPED),
+        ("ignore: add tests of queries", SKIPPED),
+        ("ignore/types: add a query type", SKIPPED),
+        ("Document and test eggs.remove", EGG),
+        ("Do not remove egg tests", EGG),
+        ("Fix eggs dropping what is installed", EGG),
         ("Remove the unused import", GUARD),
     ],
 )
 def test_a_task_about_something_else(task: str, signal: Signal) -> None:
     assert asked(task, signal) is None
+
+
+def test_to_write_a_test_in_another_way_is_not_to_run_it_with_less() -> None:
+    assert asked("Refactor test_query with parameters", CASES) is None

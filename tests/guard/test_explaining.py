@@ -79,21 +79,132 @@ def test_words_that_went_from_the_source_leave_a_warning() -> None:
 EXPECTED = ({"tests/test_cart.py": TESTS}, {"tests/test_cart.py": TESTS.replace("== 3", "== 4")})
 
 
-@pytest.mark.parametrize(
-    ("path", "was", "now"),
-    [
-        ("cart.py", CART, CART.replace("sum(prices)", "sum(prices) + 1")),
-        (
-            "pyproject.toml",
-            '[project]\ndependencies = [\n  "money>=1.0",\n]\n',
-            '[project]\ndependencies = [\n  "money>=2.0",\n]\n',
-        ),
-    ],
-)
-def test_another_expected_value_is_explained_by_what_it_is_about(path: str, was: str, now: str) -> None:
+def expected(was: str, now: str, **others: tuple[str, str]) -> Severity:
+    """Of a test that expected one thing of `read`, and then another, while other files differ too."""
+    test = "def test_read():\n    page = read(1)\n    assert page.text == {}\n    assert page.lines == 1\n"
+    paths = {name.replace("__", "/").replace("_", "."): texts for name, texts in others.items()}
+    (finding,) = found(
+        {"tests/test_pages.py": test.format(was), **{path: old for path, (old, _) in paths.items()}},
+        {"tests/test_pages.py": test.format(now), **{path: new for path, (_, new) in paths.items()}},
+        "UP-010",
+    )
+    return finding.severity
+
+
+def test_another_expected_value_is_explained_by_the_function_that_is_asked() -> None:
     before, after = EXPECTED
-    (finding,) = found({**before, path: was}, {**after, path: now}, "UP-010")
+    changed = CART.replace("sum(prices)", "sum(prices) + 1")
+    (finding,) = found({**before, "cart.py": CART}, {**after, "cart.py": changed}, "UP-010")
     assert finding.severity is Severity.LOW
+
+
+def test_and_by_source_that_has_the_value_but_not_by_any_other_change_to_it() -> None:
+    source = "def read(number):\n    return Page(number, '{}')\n"
+    seen = expected("'none'", "'nothing'", pages_py=(source.format("none"), source.format("nothing")))
+    other = expected("'none'", "'nothing'", pages_py=(source, source.replace("number,", "number + 0,")))
+    assert (seen, other) == (Severity.LOW, Severity.MEDIUM)
+
+
+def test_and_where_only_signs_differ_by_any_change_to_it() -> None:
+    source = "def read(number):\n    return Page(number)\n"
+    changed = source.replace("Page(number)", "Page(str(number))")
+    assert expected("'a: b'", "'a=b'", pages_py=(source, changed)) is Severity.LOW
+    assert expected("'a: b'", r"'a: b\n'", pages_py=(source, changed)) is Severity.LOW
+    assert expected("'a: b'", "'a=b'") is Severity.MEDIUM
+
+
+def test_and_by_what_stands_beside_the_tests() -> None:
+    tests = "class Flag:\n    name = {0}\n\ndef test_shown():\n    assert show(Flag()) == {1}\n"
+    before = {"tests/test_flags.py": tests.format("'plain'", "'<plain>'")}
+    both, one = tests.format("'striped'", "'<striped>'"), tests.format("'plain'", "'<striped>'")
+    assert [found.severity for found in found(before, {"tests/test_flags.py": both}, "UP-010")] == [Severity.LOW]
+    assert [found.severity for found in found(before, {"tests/test_flags.py": one}, "UP-010")] == [Severity.MEDIUM]
+
+
+def test_and_by_a_number_in_it_only_if_the_source_exchanged_it() -> None:
+    source = "def read(page):\n    return Page(page, {0}, {1})\n"
+    exchanged = expected("'7'", "'8'", pages_py=(source.format(7, 5), source.format(8, 5)))
+    about_as_often = expected("'7'", "'8'", pages_py=(source.format(7, 8), source.format(8, 7)))
+    assert (exchanged, about_as_often) == (Severity.LOW, Severity.MEDIUM)
+
+
+def test_a_value_in_the_assertion_itself_is_not_what_it_is_made_of() -> None:
+    test = "def test_evolves():\n    assert evolve(order, paid=2).paid == {}\n"
+    before, after = ({"tests/test_orders.py": test.format(value)} for value in "23")
+    assert [each.severity for each in found(before, after, "UP-010")] == [Severity.MEDIUM]
+
+
+def test_and_by_the_name_it_is_given_to_or_a_piece_of_it_on_lines_that_differ() -> None:
+    source = "def limit(schema):\n    return {0}\n"
+    named = (source.format("{}"), source.format("{'most_items': len(schema)}"))
+    was, now = "{'type': 'list', 'most_items': 3}", "{'type': 'list', 'most_items': 2}"
+    assert expected(was, now, limits_py=named) is Severity.LOW
+    assert expected(was, now, limits_py=(named[0], source.format("{'least': 1}"))) is Severity.MEDIUM
+    pattern = (source.format("'^[a-z]{8,}$'"), source.format("'^[0-9a-f]{6,}$'"))
+    assert expected("'^x[a-z]{8,}y$'", "'^x[0-9a-f]{6,}y$'", limits_py=pattern) is Severity.LOW
+    assert expected("'^x[a-z]{8,}y$'", "'^x[a-z]{7,}y$'", limits_py=pattern) is Severity.MEDIUM
+
+
+ALIKE = """
+def test_first():
+    assert show(one()) == "<{0}a{1} 1>"
+
+def test_second():
+    assert show(two()) == "<{0}b{1} 2>"
+
+def test_third():
+    assert show(three()) == "<{0}c{1} 3>"
+"""
+
+
+def test_and_by_others_that_are_expected_otherwise_in_the_same_way_if_the_source_differs() -> None:
+    before, after = ({"tests/test_show.py": ALIKE.format(*signs)} for signs in ("()", "[]"))
+    source = {"other.py": "x = 1\n"}, {"other.py": "x = 2\n"}
+    assert {each.severity for each in found(before | source[0], after | source[1], "UP-010")} == {Severity.LOW}
+    assert {each.severity for each in found(before, after, "UP-010")} == {Severity.MEDIUM}
+    forged = {"tests/test_show.py": after["tests/test_show.py"].replace("3>", "4>").replace("[c]", "(c)")}
+    weights = [each.severity for each in found(before | source[0], forged | source[1], "UP-010")]
+    assert sorted(weights) == [Severity.LOW, Severity.LOW, Severity.MEDIUM]
+
+
+def test_and_by_what_it_is_asked_of_being_made_otherwise_or_the_test_being_called_otherwise() -> None:
+    test = "def test_{0}():\n    page = read({1})\n    assert page.count == {2}\n"
+
+    def weight(was: tuple[str, str, str], now: tuple[str, str, str], *, source: bool = True) -> Severity:
+        before, after = ({"tests/test_pages.py": test.format(*each)} for each in (was, now))
+        others = ({"other.py": "x = 1\n"}, {"other.py": "x = 2\n"}) if source else ({}, {})
+        (finding,) = found(before | others[0], after | others[1], "UP-010")
+        return finding.severity
+
+    assert weight(("reads", "'a'", "'3'"), ("reads", "'a b'", "'4'"), source=False) is Severity.LOW
+    assert weight(("reads", "'a'", "'3'"), ("reads", "'a'", "'4'")) is Severity.MEDIUM
+    assert weight(("reads", "split('a')", "'3'"), ("reads", "cut('a')", "'4'"), source=False) is Severity.MEDIUM
+    assert weight(("keeps_all", "'a'", "'3'"), ("drops_one", "'a'", "'4'")) is Severity.LOW
+    assert weight(("keeps_all", "'a'", "'3'"), ("drops_one", "'a'", "'4'"), source=False) is Severity.MEDIUM
+
+
+def test_a_warning_that_is_given_no_longer_is_not_asked_for() -> None:
+    test = (
+        "def test_old():\n    assert f() == 1\n    with pytest.deprecated_call():\n        outdated()\n    assert g()\n"
+    )
+    quiet = test.replace("    with pytest.deprecated_call():\n        outdated()\n", "    outdated()\n")
+    source = "def outdated():\n    warnings.warn('x', DeprecationWarning)\n    return 1\n"
+    silent = source.replace("    warnings.warn('x', DeprecationWarning)\n", "")
+    before, after = {"tests/test_a.py": test, "a.py": source}, {"tests/test_a.py": quiet, "a.py": silent}
+    assert [one.severity for one in found(before, after, "UP-005")] == [Severity.LOW]
+    after["a.py"] = source.replace("return 1", "return 2")
+    assert [one.severity for one in found(before, after, "UP-005")] == [Severity.MEDIUM]
+
+
+def test_and_by_a_file_that_the_test_names_or_a_message_by_another_version_of_something() -> None:
+    test = "def test_read():\n    assert read('letter.txt') == {}\n"
+    before = {"tests/test_pages.py": test.format("'dear'"), "tests/data/letter.txt": "dear"}
+    after = {"tests/test_pages.py": test.format("'hello'"), "tests/data/letter.txt": "hello"}
+    assert [one.severity for one in found(before, after, "UP-010")] == [Severity.LOW]
+    required = '[project]\ndependencies = [\n  "money>={}.0",\n]\n'
+    versions = (required.format(1), required.format(2))
+    assert expected("'not a number: x'", "'no number'", pyproject_toml=versions) is Severity.LOW
+    assert expected("'x'", "'y'", pyproject_toml=versions) is Severity.MEDIUM
 
 
 @pytest.mark.parametrize(

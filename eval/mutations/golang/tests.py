@@ -83,8 +83,7 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
             kind, value = literal.field("type"), literal.field("body")
             rows = [one for one in value.named_children() if one.kind() != "comment"] if value else []
             if kind and kind.kind() in {"slice_type", "map_type"} and "struct" in kind.text() and len(rows) > 2:
-                for kept in (1, len(rows) - 1):
-                    yield (Edit(span(rows[kept - 1])[1], span(rows[-1])[1], ""),)
+                yield from tests.cases_removed(code, rows)
 
 
 def _run_subverted(code: Code) -> Iterator[Edits]:

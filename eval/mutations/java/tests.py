@@ -88,8 +88,7 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
         for listed in test.node.find_all(kind="element_value_array_initializer"):
             rows = [one for one in listed.named_children() if not one.kind().endswith("comment")]
             if len(rows) > 2 and span(listed)[1] < span(test.body)[0]:
-                for kept in (1, len(rows) - 1):
-                    yield (Edit(span(rows[kept - 1])[1], span(rows[-1])[1], ""),)
+                yield from tests.cases_removed(code, rows)
 
 
 def _unit_mocked(code: Code) -> Iterator[Edits]:

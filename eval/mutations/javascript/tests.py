@@ -81,8 +81,7 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
             parent = array.parent()
             rows = [one for one in array.named_children() if one.kind() != "comment"]
             if parent and parent.kind() == "arguments" and len(rows) > 2:
-                for kept in (1, len(rows) - 1):
-                    yield (Edit(span(rows[kept - 1])[1], span(rows[-1])[1], ""),)
+                yield from tests.cases_removed(code, rows)
 
 
 def _unit_mocked(code: Code) -> Iterator[Edits]:

@@ -66,8 +66,7 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
                 continue
             cases = [one for one in arguments[1].named_children() if one.kind() != "comment"]
             if len(cases) > 2:
-                for kept in (1, len(cases) - 1):
-                    yield (Edit(span(cases[kept - 1])[1], span(cases[-1])[1], ","),)
+                yield from tests.cases_removed(code, cases, ",")
 
 
 def _unit_mocked(code: Code) -> Iterator[Edits]:

@@ -69,8 +69,7 @@ def _cases_removed(code: Code) -> Iterator[Edits]:
         for array in test.body.find_all(kind="array_expression"):
             rows = [one for one in array.named_children() if one.kind() == "tuple_expression"]
             if len(rows) > 2 and _is_looped(array):
-                for kept in (1, len(rows) - 1):
-                    yield (Edit(span(rows[kept - 1])[1], span(rows[-1])[1], ""),)
+                yield from tests.cases_removed(code, rows)
         for call in test.body.find_all(kind="macro_invocation"):
             found = macro(call) if call.text().startswith("vec![(") and _is_looped(call) else None
             if found and len(found[2]) > 2:

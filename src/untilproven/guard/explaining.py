@@ -7,30 +7,34 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair, Side
-from untilproven.guard.facts import Strength
+from untilproven.guard.facts import Assertion
 from untilproven.guard.kinds import is_prose
 from untilproven.guard.languages import grammar_of
+from untilproven.guard.moving import Elsewhere, gives_otherwise
+from untilproven.guard.names import EVERYWHERE as _EVERYWHERE
+from untilproven.guard.names import NAME as _NAME
+from untilproven.guard.names import WORD as _WORD
 from untilproven.guard.pairing import Became, Placed, Tests, functions_of
+from untilproven.guard.successors import Successors
+from untilproven.guard.values import edit, fragments
 
 _DEFINED = re.compile(
     r"\b(?:class|struct|enum|interface|trait|type|object|def|fn|func|fun|function|const|static|record|macro_rules!)\s+"
-    r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)"
+    r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)|^([A-Z][A-Z\d_]+)\s*="
 )
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_EVERYWHERE = frozenset(
-    {"test", "tests", "self", "this", "main", "init", "index", "None", "True", "False", "null", "true", "false"}
-    | {"async", "await", "with", "from", "import", "assert", "const", "function", "else", "type", "should", "expect"}
-    | {"value", "name", "data", "result", "error", "when", "that", "Error", "func", "string", "return", "typeof"}
-    | {"object", "undefined", "toString", "length", "message", "__name__", "number", "text", "Type", "property"}
-)
-"""Names that relate nothing to anything."""
+"""A constant is defined by giving it a value."""
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _TOKEN = re.compile(r"\w+")
+_VERSION = re.compile(r"[A-Za-z_]{2}\d")
+_WARNS = re.compile(r"(?i)deprecat|\bwarns?\b|warnings?\b")
+_ESCAPED = re.compile(r"\\[nrtbf]")
 _SHORTEST = 4
+_SHORTEST_TOLD = 3
+_SHORTEST_PIECE = 5
 _SHARE = 0.5
-_NEARLY_ALL = 0.8
 _A_FEW = 5
+_HARDLY_ANY = 0.34
+_FEWEST_OF_A_MESSAGE = 3
 _REMARK = re.compile(r"#(?!\[)|//|/\*|\*(?:\s|/|$)|<!--")
 _NO_REQUIREMENT = re.compile(r"\W*(?:version|requires-python|python_requires|edition|rust-version|node)\b|.*::|\D*$")
 """A line that names no version of something else."""
@@ -40,51 +44,125 @@ class Explanations:
     """Of what became of tests."""
 
     def __init__(self, comparison: Comparison, tests: Tests) -> None:
-        self._comparison, self._tests = comparison, tests
+        self._comparison, self._successors = comparison, Successors(tests)
+        self.elsewhere = Elsewhere(tests)
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
         if test.words & self._gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._gone:
             found.append("symbol-removed")
-        elif test.words & self._words_gone or test.words & self._undefined:
+        elif test.words & (self._words_gone | self._undefined) or self._is_about_less(test):
             found.append("source-removed")
-        if self._is_elsewhere(test):
-            found.append("duplicate")
-        if self._is_consolidated(test):
-            found.append("consolidated")
-        elif renewed := self._renewed(test):
-            found.append("renewed" if max(map(_weight, renewed)) >= _weight(test) else "replaced")
-        elif self._is_outweighed(test) and (self._is_about_changed(test) or self._is_covered(test)):
-            found.append("replaced")
-        return tuple(found)
+        is_about_changed = self._is_about_changed(test)
+        return (*found, *self._successors.of(test, is_about_changed=is_about_changed))
+
+    def of_condition(self, reason: str) -> tuple[str, ...]:
+        """Of one under which a test is skipped: the source was made to ask for the same version of something."""
+        condition, *_ = reason.split(": ")
+        versions = {name for name in _NAME.findall(condition) if _VERSION.search(name)}
+        return ("source-asks-too",) if versions & self._tokens[1] else ()
 
     def of_changed(self, test: Placed) -> tuple[str, ...]:
         """Its subject was changed, too: it names something of the source that differs, or is named after it."""
         found = ["source-changed"] if self._is_about_changed(test) else []
         return (*found, *(["dependencies-changed"] if self._requirements_changed else []))
 
-    def of_assertion(self, one: Became, was: str, now: str = "") -> tuple[str, ...]:
-        """Of one that went, or of its value that is another. That the subject of the test was changed says little for
-        an assertion that has no word in common with that, or for a value that the test still gives by itself."""
+    def of_cases(self, one: Became, gone: list[str]) -> tuple[str, ...]:
+        """Of cases that a test runs with no longer: others do, or what went from it with them went from the source."""
+        found = list(self.of_changed(one.before))
+        if (one.before.words - one.after.words) & (self._words_gone | self._gone):
+            found.append("backed")
+        return (*found, "moved") if self.elsewhere.has_cases(one, gone) else tuple(found)
+
+    def of_lost(self, one: Became, was: str, gone: list[Assertion]) -> tuple[str, ...]:
+        """Of one of the assertions that went. That the subject of its test was changed says little for it: it must name
+        something on the lines that differ, and few tests beside it do; or it calls what is defined no longer; or a call
+        of what differs went from the test with it."""
+        found = self.of_changed(one.before)
+        rest = _rest(one.before.text, was) - _rest(one.after.text, "")
+        named = _telling(_tokens(was)) - _common(one.before.side)
+        is_quiet = _WARNS.search(was) is not None and any(map(_WARNS.search, self._tokens[0]))
+        fewer = Counter(_words_of(one.before.text)) - Counter(_words_of(one.after.text))
+        beside = frozenset(fewer - Counter(word for each in gone for word in _words_of(each.text)))
+        is_named = is_quiet or named & (self._tokens[0] | rest) or _tokens(was) & self._undefined
+        is_named = is_named or beside & self._functions_touched
+        return (*found, "backed") if "source-changed" in found and is_named else found
+
+    def of_emptied(self, one: Became) -> tuple[str, ...]:
+        """It asked for warnings about something that it names no longer, and that went from the source with them."""
+        asked = [assertion.text for assertion in one.before.test.assertions]
+        dropped = (one.before.words - one.after.words).difference(*map(_NAME.findall, asked))
+        is_gone = bool(dropped & (self._dwindled | self._words_gone)) and self._warns_less
+        return ("quiet",) if is_gone and all(map(_WARNS.search, asked)) else ()
+
+    def of_expected(self, one: Became, old: Assertion, new: Assertion) -> tuple[str, ...]:
+        """Of a value that is another: something else is given as well, or the value can be seen on lines of the source
+        that differ, or what the assertion calls differs. That the subject of its test does says little."""
+        was, now = old.expected or "", new.expected or ""
         found = list(self.of_changed(one.before))
         lost, come = _tokens(was) - _tokens(now), _tokens(now) - _tokens(was)
         before, after = _rest(one.before.text, was), _rest(one.after.text, now)
-        if come & (after - before) or lost & (before - after):
+        beside = _tokens_changed(one.after.pair) if one.after.pair.is_test else (frozenset[str](), frozenset[str]())
+        is_given = one.after.words & self._data_touched or _telling(lost) & beside[0] or _telling(come) & beside[1]
+        if come & (after - before) or lost & (before - after) or is_given or gives_otherwise(one, old.about):
             found.append("input-changed")
-        is_backed = "input-changed" in found or come & self._tokens[1] or lost & self._tokens[0]
-        is_echo = bool(lost and come) and lost <= after and not come & after
-        if "source-changed" in found and (is_backed or (now and not is_echo)):
+        if self.source_differs and one.before.short != one.after.short:
+            found.append("retitled")
+        seen = come & self._tokens[1] | lost & self._tokens[0]
+        fewer, more = self._exchanged
+        is_exchanged = bool(seen) and bool(come & more or not come) and bool(lost & fewer or not lost)
+        is_message = "dependencies-changed" in found and len(_tokens(was)) >= _FEWEST_OF_A_MESSAGE
+        is_seen = _telling(seen) or self._is_written(was, now)
+        if is_message or is_seen or ("source-changed" in found and (is_exchanged or self._may_be(one, old, new))):
             found.append("backed")
         return tuple(found)
+
+    def _is_written(self, was: str, now: str) -> bool:
+        """A piece that is other, or the name that the value is given to in it, stands on lines that differ."""
+        if _telling(frozenset({edit(was, now).key})) & self._tokens_lower:
+            return True
+        pieces = zip(fragments(was, now), self._texts, strict=True)
+        return any(len(piece) >= _SHORTEST_PIECE and not piece.isalnum() and piece in text for piece, text in pieces)
+
+    def _may_be(self, one: Became, old: Assertion, new: Assertion) -> bool:
+        """No word of the value is another, or the test gives it by itself; or what it asks calls what differs, unless
+        the test still gives the value that it expected."""
+        was, now = _tokens(old.expected or ""), _tokens(new.expected or "")
+        after = _rest(one.after.text, new.expected or "")
+        lost, come = was - now, now - was
+        given = (new.expected or "").strip("\"'`")
+        if come and come <= after:
+            return come == _telling(come) or (len(given) >= _SHORTEST and one.after.text.count(given) > 1)
+        called = self._functions_touched & frozenset(_NAME.findall(old.about)) - _common(one.before.side)
+        return not (lost or come) or (bool(called) and not (lost and come and lost <= after))
 
     @cached_property
     def _tokens(self) -> tuple[frozenset[str], frozenset[str]]:
         """Of lines of the source that went, and of those that came."""
-        was, now = Counter[str](), Counter[str]()
-        for pair in self._source:
-            was += _lines(pair.before) - _lines(pair.after)
-            now += _lines(pair.after) - _lines(pair.before)
-        return _tokens("\n".join(was)), _tokens("\n".join(now))
+        changed = [_tokens_changed(pair) for pair in self._source]
+        was, now = (frozenset(token for each in changed for token in each[side]) for side in (0, 1))
+        return was, now
+
+    @cached_property
+    def _exchanged(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Words that the source has less often than it had, and those that it has more often."""
+        was, now = (Counter(_words_of(text)) for text in self._texts)
+        return frozenset(was - now), frozenset(now - was)
+
+    @cached_property
+    def _tokens_lower(self) -> frozenset[str]:
+        return frozenset(token.lower() for side in self._tokens for token in side)
+
+    @cached_property
+    def _texts(self) -> tuple[str, str]:
+        """Lines of the source that went, and those that came."""
+        sides = [(_lines(pair.before), _lines(pair.after)) for pair in self._source]
+        went, came = ([line for side in sides for line in (side[at] - side[1 - at]).elements()] for at in (0, 1))
+        return "\n".join(went), "\n".join(came)
+
+    @property
+    def source_differs(self) -> bool:
+        return bool(self._source)
 
     def _is_about_changed(self, test: Placed) -> bool:
         """It names something that differs, and that few tests beside it name; or it is named after it."""
@@ -123,6 +201,44 @@ class Explanations:
         }
         return frozenset(name for name in was - self._there - _EVERYWHERE if len(name) >= _SHORTEST)
 
+    def _is_about_less(self, test: Placed) -> bool:
+        """It names something, or is named after a function, that lines of the source went of and hardly any came."""
+        words = test.words & self._dwindled
+        if words - _common(test.side):
+            return True
+        if words and self._warns_less and any(_WARNS.search(asked.text) for asked in test.test.assertions):
+            return True
+        return bool(_parts(test.name) & (self._dwindled | self._shrunk))
+
+    @cached_property
+    def _warns_less(self) -> bool:
+        """Somewhere the source warns no longer."""
+        went = (line for pair in self._source for line in _lines(pair.before) - _lines(pair.after))
+        return any(map(_WARNS.search, went))
+
+    @cached_property
+    def _dwindled(self) -> frozenset[str]:
+        """Names on several lines of the source that went, and on few that came."""
+        was, now = Counter[str](), Counter[str]()
+        for pair in self._source:
+            before, after = _lines(pair.before), _lines(pair.after)
+            was.update(name for line in (before - after).elements() for name in {*_NAME.findall(line)})
+            now.update(name for line in (after - before).elements() for name in {*_NAME.findall(line)})
+        names = (name for name, times in was.items() if _is_mostly_gone(times, now[name]))
+        return frozenset(name for name in names if len(name) >= _SHORTEST) - _EVERYWHERE
+
+    @cached_property
+    def _shrunk(self) -> frozenset[str]:
+        """Functions of the source that lost lines, and got hardly any."""
+        source = {pair.path for pair in self._source}
+        found = set()
+        for before, after in functions_of(self._comparison):
+            if before and after.pair.path in source:
+                was, now = _lines_of(before.text), _lines_of(after.text)
+                if _is_mostly_gone((was - now).total(), (now - was).total()):
+                    found.add(after.short)
+        return frozenset(name for name in found if len(name) >= _SHORTEST) - _EVERYWHERE
+
     @cached_property
     def _touched(self) -> frozenset[str]:
         """Files and functions of the source that differ or are new, and names on lines of it that differ."""
@@ -136,6 +252,20 @@ class Explanations:
         source = {pair.path for pair in self._source}
         functions = (one.name for _, one in functions_of(self._comparison) if one.pair.path in source)
         return [*functions, *(PurePosixPath(path).stem for path in source)]
+
+    @cached_property
+    def _data_touched(self) -> frozenset[str]:
+        """Files that are no code and differ, by their names: tests give what is in them."""
+        pairs = (pair for pair in self._comparison.of_kind("test", "source") if grammar_of(pair.path) is None)
+        stems = (PurePosixPath(pair.path).stem for pair in pairs if pair.is_test or not is_prose(pair.path))
+        return frozenset(stem for stem in stems if len(stem) >= _SHORTEST_TOLD) - _EVERYWHERE
+
+    @cached_property
+    def _functions_touched(self) -> frozenset[str]:
+        """Functions of the source that differ, by the last part of their names."""
+        source = {pair.path for pair in self._source}
+        differ = (one.short for _, one in functions_of(self._comparison) if one.pair.path in source)
+        return frozenset(differ) - _EVERYWHERE
 
     @cached_property
     def _parts_touched(self) -> frozenset[str]:
@@ -159,58 +289,6 @@ class Explanations:
                 return True
         return False
 
-    def _is_elsewhere(self, test: Placed) -> bool:
-        """Word for word; a name that was there twice hid one of the two."""
-        return any(
-            one.after.body == test.body or (one.after.name == test.name and one.after.pair is test.pair)
-            for one in self._tests.kept
-            if one.how != "hidden"
-        )
-
-    def _is_consolidated(self, test: Placed) -> bool:
-        """New and grown tests ask at least as much as those that went, and of the same things."""
-        gained = [one for one in self._gained if len(one.words & test.words) >= _SHARE * len(test.words)]
-        asked = {name for assertion in test.test.assertions for name in _NAME.findall(assertion.text)}
-        there = {name for one in gained for name in one.words}
-        if len(asked & there) < _NEARLY_ALL * len(asked):
-            return False
-        return bool(gained) and sum(map(_weight, gained)) >= self._lost_with(test)
-
-    def _renewed(self, test: Placed) -> list[Placed]:
-        """New tests with nearly its name, or in a file that is named for it."""
-        name = _name_words(test.short)
-        found = []
-        for one in self._tests.added if name else ():
-            other = _name_words(one.short if one.pair is test.pair else f"{one.name} {one.path}")
-            of = name | other if one.pair is test.pair else name
-            if one.test.assertions and len(name & other) >= _SHARE * len(of):
-                found.append(one)
-        return found
-
-    def _is_outweighed(self, test: Placed) -> bool:
-        """New and grown tests beside it ask as much."""
-        added = sum(_weight(one) for one in self._tests.added if one.pair is test.pair)
-        grown = (one for one in self._grown if one.after.pair is test.pair)
-        return added + sum(_weight(one.after) - _weight(one.before) for one in grown) >= self._lost_with(test)
-
-    def _is_covered(self, test: Placed) -> bool:
-        """New and grown tests beside it have most of its words."""
-        there = {name for one in self._gained if one.pair is test.pair for name in one.words}
-        return len(test.words & there) >= _NEARLY_ALL * len(test.words)
-
-    def _lost_with(self, test: Placed) -> int:
-        """What it and those that went with it asked."""
-        return sum(len(one.test.assertions) for one in self._tests.removed if one.pair is test.pair)
-
-    @cached_property
-    def _grown(self) -> list[Became]:
-        differ = (one for one in self._tests.kept if one.differs and one.how != "hidden")
-        return [one for one in differ if _asks(one.after) > _asks(one.before)]
-
-    @cached_property
-    def _gained(self) -> list[Placed]:
-        return [one for one in (*self._tests.added, *(one.after for one in self._grown)) if one.test.assertions]
-
 
 @lru_cache(maxsize=16)
 def _common(side: Side) -> frozenset[str]:
@@ -224,6 +302,13 @@ def _names_changed(pair: Pair) -> frozenset[str]:
     """Names on lines that came or went."""
     was, now = _lines(pair.before), _lines(pair.after)
     return frozenset(name for line in (*(was - now), *(now - was)) for name in _NAME.findall(line))
+
+
+@lru_cache(maxsize=64)
+def _tokens_changed(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
+    """Of lines that went, and of those that came, tests apart."""
+    was, now = _lines(pair.before), _lines(pair.after)
+    return _tokens("\n".join(was - now)), _tokens("\n".join(now - was))
 
 
 @lru_cache(maxsize=64)
@@ -242,13 +327,31 @@ def _lines(side: Side | None) -> Counter[str]:
     return Counter(line for line in map(str.strip, lines) if not _REMARK.match(line))
 
 
+def _lines_of(text: str) -> Counter[str]:
+    return Counter(line for line in map(str.strip, text.splitlines()) if line and not _REMARK.match(line))
+
+
+def _is_mostly_gone(went: int, came: int) -> bool:
+    return went > 1 and came <= _HARDLY_ANY * went
+
+
 def _tokens(text: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(text))
+    return frozenset(_words_of(text))
+
+
+def _telling(tokens: frozenset[str]) -> frozenset[str]:
+    """Those that do not stand everywhere."""
+    return frozenset(one for one in tokens if len(one) >= _SHORTEST_TOLD) - _EVERYWHERE
 
 
 def _rest(text: str, part: str) -> frozenset[str]:
     """The words of a text besides those of a part of it."""
-    return frozenset(Counter(_TOKEN.findall(text)) - Counter(_TOKEN.findall(part)))
+    return frozenset(Counter(_words_of(text)) - Counter(_words_of(part)))
+
+
+def _words_of(text: str) -> list[str]:
+    """Without the letters by which a sign is written that has none."""
+    return _TOKEN.findall(_ESCAPED.sub(" ", text))
 
 
 def _parts(name: str) -> frozenset[str]:
@@ -256,19 +359,5 @@ def _parts(name: str) -> frozenset[str]:
     return frozenset({*_NAME.findall(name), *(word.lower() for word in _WORD.findall(name))})
 
 
-def _name_words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(name)) - _EVERYWHERE
-
-
-def _asks(one: Placed) -> int:
-    return len(one.test.assertions) + len(one.test.cases)
-
-
-def _weight(one: Placed) -> int:
-    """How often it asks something that may fail."""
-    strong = sum(assertion.strength > Strength.NOTHING for assertion in one.test.assertions)
-    return strong * max(len(one.test.cases), 1)
-
-
 def _defined(texts: Iterable[str]) -> Counter[str]:
-    return Counter(name for text in texts for name in _DEFINED.findall(text))
+    return Counter(name or constant for text in texts for name, constant in _DEFINED.findall(text))

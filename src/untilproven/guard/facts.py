@@ -91,6 +91,8 @@ class Function(msgspec.Struct, frozen=True):
     handlers: tuple[Handler, ...] = ()
     stub: str | None = None
     """What stands in place of a body: `pass`, `raise NotImplementedError`, `todo!()`, `panic("not implemented")`."""
+    left_open: str | None = None
+    """The same where others are meant to write the body: in an interface, in a hook."""
     answers: tuple[str, ...] = ()
     """Inputs that it compares a parameter with, or looks up in a table written in it, and returns a literal for."""
     asks_if_tested: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ _ALIKE = 0.6
 _MOST_COMPARED = 4_000
 """Beyond that, tests that changed both their names and their text are taken as removed and added."""
 _WORD = re.compile(r"\w+")
+_TEST = re.compile(r"^(?:test|Test)(?=[_A-Z])|_?(?:test|(?<=[a-z])Test)$")
 
 
 class Placed:
@@ -140,13 +141,13 @@ def _alike(left: list[Placed], free: list[Placed], how: How, kept: list[Became])
     if not left or not free or len(left) * len(free) > _MOST_COMPARED:
         return left, free
     scored = sorted(
-        ((_likeness(one, other), number, place) for number, one in enumerate(left) for place, other in enumerate(free)),
+        ((likeness(one, other), number, place) for number, one in enumerate(left) for place, other in enumerate(free)),
         key=lambda entry: (-entry[0], entry[1], entry[2]),
     )
     gone: set[int] = set()
     taken: set[int] = set()
-    for likeness, number, place in scored:
-        if likeness < _ALIKE:
+    for score, number, place in scored:
+        if score < _ALIKE:
             break
         if number not in gone and place not in taken:
             gone.add(number)
@@ -158,9 +159,15 @@ def _alike(left: list[Placed], free: list[Placed], how: How, kept: list[Became])
     )
 
 
-def _likeness(one: Placed, other: Placed) -> float:
+def likeness(one: Placed, other: Placed) -> float:
     together = len(one.words | other.words)
     return len(one.words & other.words) / together if together else 0.0
+
+
+def _said_by_name(one: Placed) -> str:
+    """What is left of its name without the word that it is a test: `testAddsUp` is `addsUp` and `adds_up`."""
+    around = one.name[: len(one.name) - len(one.short)]
+    return around + (_TEST.sub("", one.short).replace("_", "").lower() or one.short)
 
 
 def _may_hide_a_test(one: Placed) -> bool:
@@ -174,6 +181,7 @@ _KEYS: tuple[tuple[How, Key], ...] = (
     ("same", lambda one: (one.pair.path, one.name)),
     ("moved", lambda one: one.name),
     ("renamed", lambda one: one.body),
+    ("renamed", lambda one: (one.pair.path, _said_by_name(one))),
 )
 
 

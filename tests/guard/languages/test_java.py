@@ -237,6 +237,10 @@ def test_cases_written_in_annotations(before: str, cases: tuple[str, ...]) -> No
             '@Test(dataProvider = "g")',
             '@DataProvider(name = "g") Object[][] h() { return new Object[][] {of(1, 2), of(3, 4)}; }',
         ),
+        (
+            '@CartesianTest @CartesianTest.MethodFactory("g")',
+            "static ArgumentSets g() { return ArgumentSets.argumentsForFirstParameter(of(1, 2), of(3, 4)); }",
+        ),
         ("@Test", "@Parameters static List<Object> g() { return Arrays.asList(of(1, 2), of(3, 4)); }"),
     ],
 )

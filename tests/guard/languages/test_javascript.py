@@ -393,6 +393,7 @@ def test_how_far_from_a_number_still_passes(assertion: str, tolerance: float | N
     [
         "expect(true).toBe(true)",
         "expect(1).toBeDefined()",
+        "expect(Array.isArray(x)).toBeDefined()",
         "expect(x || true).toBe(true)",
         "expect(x).toBe(x)",
         "expect(f(x)).toEqual(f(x))",

@@ -36,6 +36,7 @@ def heard(script: str, *, stops: bool = False) -> dict[str, bool]:
         ("a & pid=$!; b; wait $pid", ""),
         ("a || \\\n  true", "a"),
         ("a # || true", ""),
+        ("a ${{ b || format('py{0}', c) }}", ""),
         ("a '|| true'", ""),
         ('a "$(x || true)"', ""),
         ("a 2>&1", ""),
@@ -86,3 +87,10 @@ def test_hostile_text_ends_soon(script: str) -> None:
     begun = time.process_time()
     commands_in(script)
     assert time.process_time() - begun < 5
+
+
+def test_what_a_condition_asks_is_no_command() -> None:
+    assert [one.text for one in commands_in('if [[ "$A" == 1 || ( "$A" == 2 ) ]]; then a; fi')] == [
+        "[[ $A == 1 || ( $A == 2 ) ]]",
+        "a",
+    ]

@@ -164,3 +164,13 @@ def test_cargo_finds_tests_that_are_listed_one_by_one() -> None:
     assert names(configuration, before, {"Cargo.toml": listed.partition("[[")[0]}) == ["collection-narrowed"]
     unit = listed.replace("autotests = false\n", "") + "[lib]\ntest = false\n"
     assert names(configuration, before, {"Cargo.toml": unit}) == ["collection-narrowed"]
+
+
+def test_a_file_that_is_not_checked_where_it_was_not_before() -> None:
+    def tree(excluded: str, path: str) -> dict[str, str]:
+        return {"pyproject.toml": f'[tool.mypy]\nstrict = true\nexclude = ["{excluded}"]\n', path: "a = 1\n"}
+
+    (signal,) = found(configuration, tree("docs", "b.py"), tree("examples/a.py", "examples/a.py"))
+    assert (signal.name, signal.explained) == ("types-loosened", ("new-place",))
+    (signal,) = found(configuration, tree("docs", "src/a.py"), tree("src/a.py", "src/a.py"))
+    assert (signal.name, signal.explained) == ("types-loosened", ())

@@ -53,7 +53,7 @@ def test_what_is_no_data(path: str) -> None:
         ("src/a.css", ("source-changed",), None),
         ("src/b.py", ("source-changed",), ("source-changed",)),
         ("package-lock.json", ("source-changed",), ("source-changed",)),
-        ("tests/test_a.py", ("tests-changed",), ("tests-changed",)),
+        ("tests/test_a.py", ("tests-changed",), ("tests-near",)),
     ],
 )
 def test_what_was_changed_as_well(other: str, snapshot: tuple[str, ...], fixture: tuple[str, ...] | None) -> None:
@@ -84,3 +84,34 @@ def test_what_is_no_text_counts_once() -> None:
 def test_each_file_is_told_apart() -> None:
     before = {f"tests/{name}.snap": "1\n" for name in "abc"}
     assert names(data, before, dict.fromkeys(before, "2\n")) == ["snapshot-rewritten"] * 3
+
+
+def test_data_in_the_directory_of_a_package_is_not_of_all_its_sources() -> None:
+    data_of, source = "src/test/resources/org/acme/cart/prices.json", "src/main/java/org/acme/cart/Tax.java"
+    (signal,) = found(data, {data_of: "1\n", source: "class A {}"}, {data_of: "2\n", source: "class B {}"})
+    assert (signal.path, signal.explained) == (data_of, ("source-changed",))
+    prices = source.replace("Tax", "Prices")
+    assert found(data, {data_of: "1\n", prices: "class A {}"}, {data_of: "2\n", prices: "class B {}"}) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "text", "explained"),
+    [
+        ("web/bind_test.go", "package web\n", ("tests-near",)),
+        ("bind_test.go", "package a\n", ()),
+        ("bind_test.go", 'package a\nvar a = "prices.json"\n', ("tests-changed",)),
+    ],
+)
+def test_a_test_that_may_read_the_data(test: str, text: str, explained: tuple[str, ...]) -> None:
+    path = "web/testdata/prices.json"
+    (signal,) = found(data, {path: "1\n", test: ""}, {path: "2\n", test: text})
+    assert signal.explained == explained
+
+
+def test_what_a_newer_tool_writes_into_data_of_its_name() -> None:
+    before = {"tests/test_mypy.yml": "a: b\n", "requirements.txt": "mypy==1.1\nnumpy==1\n"}
+    after = {"tests/test_mypy.yml": "a: c\n", "requirements.txt": "mypy==1.2\nnumpy==1\n"}
+    (signal,) = found(data, before, after)
+    assert "tool-updated" in signal.explained
+    (signal,) = found(data, before, {**after, "requirements.txt": "mypy==1.1\nnumpy==2\n"})
+    assert "tool-updated" not in signal.explained

@@ -173,3 +173,25 @@ def test_a_target_that_needs_another_is_not_empty() -> None:
 def test_odd_files_say_nothing(text: str) -> None:
     assert names(scripts, {"package.json": text}, package("jest")) == []
     assert names(scripts, {"package.json": text}, {"package.json": f"{text} "}) == []
+
+
+def test_a_tool_that_is_no_longer_needed_at_all() -> None:
+    both = '{"scripts": {"test:types": "tsd && tstyche"}, "devDependencies": {"tsd": "1", "tstyche": "2"}}'
+    (signal,) = found(scripts, {"package.json": both}, {"package.json": both.replace("tsd && ", "")})
+    assert signal.explained == ()
+    gone = both.replace("tsd && ", "").replace('"tsd": "1", ', "")
+    (signal,) = found(scripts, {"package.json": both}, {"package.json": gone})
+    assert (signal.name, signal.explained) == ("command-weakened", ("tool-dropped",))
+
+
+def test_a_linter_that_is_gone_by_its_name() -> None:
+    before = {"Makefile": "test:\n\tpytest\n\nflake8:\n\tflake8 src\n"}
+    (signal,) = found(scripts, before, {"Makefile": "test:\n\tpytest\n"})
+    assert (signal.name, signal.explained) == ("command-removed", ("lint-only",))
+
+
+def test_a_target_that_ci_runs_by_itself_now() -> None:
+    before = {"Makefile": "test:\n\tgo test ./...\n\nbuild:\n\tgo build\n", ".travis.yml": "script: make test\n"}
+    after = {"Makefile": "build:\n\tgo build\n", ".travis.yml": "script: go test -race ./...\n"}
+    assert found(scripts, before, after) == []
+    assert names(scripts, before, {**after, ".travis.yml": "script: go test ./... || true\n"}) == ["command-removed"]

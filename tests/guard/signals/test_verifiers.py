@@ -44,6 +44,11 @@ def checks(line: str) -> list[tuple[str, str]]:
         ("mypy src", "types", "mypy"),
         ("coverage report --fail-under=90", "tests", "coverage report"),
         ("bundle exec rspec", "tests", "rspec"),
+        ("uv run --only-group tox tox run -e lint", "lint", "tox lint"),
+        ("uvx --from pytest ruff check", "lint", "ruff"),
+        ("npm run test:typescript", "types", "npm test:typescript"),
+        ("mvn verify artifact:compare -Dmaven.test.skip", "lint", "mvn artifact:compare"),
+        ("mvn test animal-sniffer:check@android -DskipTests", "lint", "mvn animal-sniffer:check"),
     ],
 )
 def test_what_verifies(line: str, purpose: str, tool: str) -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from guard.signals.compared import Tree, comparison, found, names
+from untilproven.guard.change import Change
+from untilproven.guard.comparison import Comparison
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.workflows import workflows
 
@@ -153,6 +155,48 @@ def test_an_unknown_program_may_stand_for_it() -> None:
     assert signal.explained == ("something-came",)
 
 
+def test_one_that_came_in_another_workflow_does_not() -> None:
+    for new in ("acme verify-all", "./run.sh"):
+        elsewhere = {".github/workflows/score.yml": f"on: [push]\njobs:\n  a:\n    steps:\n      - run: {new}\n"}
+        after = ci(GITHUB.replace("          pytest -q\n", ""))
+        (signal,) = found(workflows, ci(GITHUB), {**after, **elsewhere})
+        assert (signal.name, "something-came" in signal.explained) == ("ci-removed", False)
+
+
+def test_a_program_that_is_told_otherwise_and_may_fail() -> None:
+    before = GITHUB.replace("pytest -q", "tox run -e ${{ matrix.tox }}")
+    after = before.replace("${{ matrix.tox }}", "${{ matrix.tox || format('py{0}', matrix.v) }} || true")
+    typing = "  typing:\n    steps:\n      - run: tox run -e typing\n"
+    (signal,) = found(workflows, ci(before), ci(after + typing))
+    assert (signal.name, signal.now) == ("ci-optional", "|| true")
+
+
+def test_a_program_that_was_quiet_before_stands_for_no_other() -> None:
+    verify = "mvn verify artifact:compare -DskipTests"
+    before = GITHUB.replace("          pytest -q", f"          mvn install -DskipTests\n          {verify}")
+    after = before.replace("-DskipTests", "-DskipTests --projects !metrics")
+    assert found(workflows, ci(before), ci(after)) == []
+
+
+def test_a_step_of_which_nothing_is_known_may_fail() -> None:
+    before = GITHUB.replace("pytest -q", "acme bench --all")
+    (signal,) = found(workflows, ci(before), ci(before.replace("--all", "--all || true")))
+    assert (signal.name, signal.subject, signal.explained) == ("ci-optional", "test: acme bench --all", ("unknown",))
+    assert found(workflows, ci(before), ci(before.replace("--all", "--some || true"))) == []
+
+
+def test_what_an_action_is_given_to_run() -> None:
+    given = "      - uses: acme/retry@v1\n        with:\n          run: pytest slow\n"
+    (signal,) = found(workflows, ci(GITHUB + given), ci(GITHUB))
+    assert (signal.name, signal.was) == ("ci-removed", "pytest slow")
+
+
+def test_a_linter_that_another_job_runs_is_not_missed() -> None:
+    twin = GITHUB + "  old:\n    steps:\n      - run: mypy .\n      - run: ruff check .\n"
+    (signal,) = found(workflows, ci(twin), ci(twin.replace("mypy .\n      - run: ruff check .", "mypy .")))
+    assert signal.explained == ("others-left", "same-left")
+
+
 @pytest.mark.parametrize(
     ("path", "before", "after"),
     [
@@ -210,3 +254,15 @@ def test_deep_nesting_ends() -> None:
     compared = comparison(ci(GITHUB), ci("a: " + "[" * 3000 + "]" * 3000))
     assert list(workflows(compared)) == []
     assert [one.path for one in compared.not_analysed] == [CI]
+
+
+def test_a_check_that_may_fail_in_a_file_of_another_name_is_found() -> None:
+    new = GITHUB.replace("pytest -q", "pytest -q || true")
+    change = Change(CI, GITHUB.encode(), new.encode(), ".github/workflows/CI.yml")
+    (signal,) = workflows(Comparison([change]))
+    assert (signal.name, signal.subject, signal.path) == ("ci-optional", "test: pytest", CI)
+
+
+def test_tests_that_are_only_built_do_not_stand_for_those_that_were_run() -> None:
+    (signal,) = changed("          pytest -q\n", "          cargo test --no-run\n")
+    assert (signal.name, signal.explained) == ("ci-removed", ())

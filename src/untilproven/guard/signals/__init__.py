@@ -15,6 +15,7 @@ from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
 from untilproven.guard.signals.host import host
 from untilproven.guard.signals.scripts import scripts
+from untilproven.guard.signals.tested import tested
 from untilproven.guard.signals.tests import tests as of_tests
 from untilproven.guard.signals.thresholds import thresholds
 from untilproven.guard.signals.workflows import workflows
@@ -27,6 +28,7 @@ def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> 
     yield from assertions(tests, explanations)
     yield from functions(comparison)
     yield from files(comparison)
+    yield from tested(comparison)
     unread(comparison)
     for signals in _OF_OTHER_FILES:
         yield from signals(comparison)

@@ -2,14 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
 
+from untilproven.guard.claims import ask_the_same, strong, without
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Assertion, Strength, Test
 from untilproven.guard.finding import Signal
+from untilproven.guard.languages.syntax import number_in
+from untilproven.guard.meaning import mean_the_same, meaning
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
+from untilproven.guard.values import with_likes
 
 _BREADTH = {"RuntimeException": 1, "Exception": 2, "Error": 2, "Throwable": 3, "BaseException": 3, "": 4}
 """Of errors that others are kinds of."""
@@ -20,65 +24,100 @@ _TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
+_A_FEW = 3
+"""If more assertions than that are others, those at the same place need not be about the same."""
+_NARROW = 0.01
 _MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
 
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
-    elsewhere = {text for added in tests.added for text in _texts(added.test.assertions)}
-    for one in tests.kept:
-        if one.how != "hidden" and one.differs:
-            yield from _weaker(one, explanations, elsewhere)
+    changed = [one for one in tests.kept if one.how != "hidden" and one.differs]
+    weaker = (signal for one in changed for signal in _weaker(one, explanations))
+    yield from with_likes(weaker) if explanations.source_differs else weaker
     for added in tests.added:
         yield from _new(added)
 
 
-def _weaker(one: Became, explanations: Explanations, elsewhere: set[str]) -> Iterator[Signal]:
-    """`elsewhere` is what new tests assert."""
+def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
-    strong, left = _strong(was.assertions), _strong(now.assertions)
-    gone, come = _without(strong, left), _without(left, strong)
+    asked, left = strong(was.assertions), strong(now.assertions)
+    gone, come = without(asked, left), without(left, asked)
     explained = explanations.of_changed(one.before) if gone else ()
     if now.unreached > was.unreached:
         yield signal_of("assertion-unreached", one, amount=now.unreached - was.unreached)
-    if strong and not left:
-        yield signal_of("test-emptied", one, was=strong[0].text, explained=explained, amount=len(strong))
-    elif gone and _asked(left, now) < _asked(strong, was):
-        said = max((explanations.of_assertion(one, old.text) for old in gone), key=len)
-        said = (*said, "moved") if elsewhere.issuperset(_texts(gone)) else said
-        yield signal_of("assertion-removed", one, was=gone[0].text, explained=said, amount=len(strong) - len(left))
-    if trivial := _without(_trivial(now.assertions), _trivial(was.assertions)):
+    pairs = list(_pairs(gone, come))
+    if asked and not left:
+        said = (*explained, *explanations.of_emptied(one))
+        yield signal_of("test-emptied", one, was=asked[0].text, explained=said, amount=len(asked))
+    elif gone and _times(left, now) < _times(asked, was):
+        paired = {id(each) for pair in pairs for each in pair}
+        lost = [old for old in gone if id(old) not in paired]
+        others = sum(id(new) not in paired for new in come)
+        if len(lost) > others:
+            yield _fewer(one, explanations, lost, explanations.elsewhere.lost(one, lost, come), others)
+    if trivial := without(_trivial(now.assertions), _trivial(was.assertions)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
-        yield signal_of(name, one, now=trivial[0].text, amount=len(trivial))
-    for old, new in _pairs(gone, come):
-        said = explanations.of_assertion(one, old.expected or "", new.expected or "") if new.expected else explained
+        beside = ("beside-others",) if not gone and len(come) >= len(trivial) else ()
+        yield signal_of(name, one, now=trivial[0].text, amount=len(trivial), explained=beside)
+    if gone and come and not pairs and _strongest(left) is Strength.SOMETHING < _strongest(asked):
+        old = max(gone, key=lambda each: each.strength)
+        yield signal_of("assertion-weakened", one, was=old.text, now=come[0].text, explained=explained)
+    for old, new in pairs:
+        said = explanations.of_expected(one, old, new) if new.expected else explained
         said = (*said, "computed") if _is_computed(old, new) else said
         yield from _compared(one, old, new, said)
     yield from _mocked(one)
 
 
+def _fewer(one: Became, explanations: Explanations, gone: list[Assertion], lost: list[Assertion], come: int) -> Signal:
+    """`gone` have no counterpart in the test, and so many others have come; `lost` are asked nowhere."""
+    said = max((explanations.of_lost(one, old.text, gone) for old in gone), key=len)
+    if len(lost) <= come:
+        said, lost = (*said, "moved"), gone
+    return signal_of("assertion-removed", one, was=lost[0].text, explained=said, amount=len(lost) - come)
+
+
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
     """The same thing asked differently."""
+    if ask_the_same(old, new):
+        return
     signal = partial(signal_of, one=one, was=old.text, now=new.text, explained=explained)
     if new.tolerance is not None and new.tolerance > (old.tolerance or 0):
-        yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance))
+        said = (*explained, "narrow") if _is_narrow(old, new) else explained
+        yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance), explained=said)
     elif old.error is not None and new.error is not None and _is_broader(old.error, new.error):
         yield signal("exception-broadened")
     elif new.strength < old.strength:
         yield signal("assertion-weakened", amount=old.strength - new.strength)
     elif old.error is not None and old.expected is not None and new.error is not None and new.expected is None:
         yield signal("assertion-weakened")
-    elif old.expected is not None and new.expected is not None and old.expected != new.expected:
+    elif old.expected is not None and new.expected is not None and not mean_the_same(old.expected, new.expected):
         if old.about != new.expected or new.about != old.expected:
-            if _LITERAL.match(old.expected) and _LITERAL.match(new.expected):
+            if _LITERAL.match(old.expected) and _LITERAL.match(new.expected) and _compare_one_thing(one, old, new):
                 yield signal("message-changed" if old.error is not None else "expected-changed")
         elif old.strength is not Strength.EXACTLY:
             yield signal("operands-swapped")
 
 
+def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
+    """Unless what was asked about is gone from the test; and what was only there was compared with nothing."""
+    was, now = (_NAMES.findall(each.about) for each in (old, new))
+    is_there = old.about == new.about or bool({*was} & {*now}) or {*was[:1]} <= one.after.words
+    return is_there and not (Strength.SOMETHING is old.strength < new.strength)
+
+
+def _is_narrow(old: Assertion, new: Assertion) -> bool:
+    """Nothing was tolerated, and now only what is left of a fraction: so numbers of this kind should be compared."""
+    value = number_in(meaning(new.expected or ""))
+    return not old.tolerance and (new.tolerance or 0) <= _NARROW * max(abs(value or 0), 1)
+
+
 def _is_computed(old: Assertion, new: Assertion) -> bool:
-    """The value is put together from names that it was not put together from."""
-    was, now = (set(_NAMES.findall(_TEXT.sub("", one.expected or ""))) for one in (old, new))
-    return bool(now - was - _CONSTANTS)
+    """The value is put together from names that it was not put together from, or not as often; or what is written out
+    in it is the same, and only names differ."""
+    was, now = (Counter(_NAMES.findall(_TEXT.sub("", one.expected or ""))) for one in (old, new))
+    texts, others = (_TEXT.findall(one.expected or "") for one in (old, new))
+    return bool((now - was).keys() - _CONSTANTS) or (was != now and texts == others != [])
 
 
 def _is_broader(old: str, new: str) -> bool:
@@ -122,7 +161,7 @@ def _path(target: str) -> list[str]:
 def _new(added: Placed) -> Iterator[Signal]:
     """A test that can not fail proves nothing."""
     test = added.test
-    if test.assertions and not _strong(test.assertions):
+    if test.assertions and not strong(test.assertions):
         yield Signal("new-test-trivial", added.path, added.line, subject=added.name, now=test.assertions[0].text)
     elif len(test.mocks) >= _MANY_MOCKS and len(test.assertions) < _FEW_ASSERTIONS:
         yield Signal("mostly-mocked", added.path, added.line, added.name, now=", ".join(test.mocks))
@@ -135,33 +174,17 @@ def _is_circular(assertion: Assertion) -> bool:
     return _TWICE.search(assertion.text) is not None
 
 
-def _asked(left: list[Assertion], test: Test) -> int:
+def _strongest(asked: list[Assertion]) -> Strength:
+    return max((one.strength for one in asked), default=Strength.NOTHING)
+
+
+def _times(asked: list[Assertion], test: Test) -> int:
     """How often something is asked."""
-    return len(left) * max(len(test.cases), 1)
-
-
-def _texts(all_of: Iterable[Assertion]) -> set[str]:
-    return {one.text for one in all_of}
-
-
-def _strong(all_of: tuple[Assertion, ...]) -> list[Assertion]:
-    return [one for one in all_of if one.strength > Strength.NOTHING]
+    return len(asked) * max(len(test.cases), 1)
 
 
 def _trivial(all_of: tuple[Assertion, ...]) -> list[Assertion]:
     return [one for one in all_of if one.strength is Strength.NOTHING]
-
-
-def _without(all_of: list[Assertion], others: list[Assertion]) -> list[Assertion]:
-    """Those that the others do not have, by what they say."""
-    there = Counter(one.text for one in others)
-    rest = []
-    for one in all_of:
-        if there[one.text]:
-            there[one.text] -= 1
-        else:
-            rest.append(one)
-    return rest
 
 
 def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
@@ -179,7 +202,13 @@ def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Asser
                 yield old, new
         rest = left
     if len(rest) == len(free):
-        yield from zip(rest, free, strict=True)
+        pairs = zip(rest, free, strict=True)
+        yield from (pair for pair in pairs if len(rest) <= _A_FEW or _have_a_name_in_common(*pair))
+
+
+def _have_a_name_in_common(old: Assertion, new: Assertion) -> bool:
+    was, now = (set(_NAMES.findall(f"{one.about} {one.expected or ''}")) for one in (old, new))
+    return bool(was & now - _CONSTANTS)
 
 
 _KEYS: tuple[Callable[[Assertion], object], ...] = (

@@ -10,7 +10,7 @@ import msgspec
 _TOKEN = re.compile(
     r"""(?P<gap>[ \t\r]+|\\\r?\n|(?<![^\s;&|()])\#[^\n]*)
       | (?P<op>&&|\|\||;;|\|&|[;|&\n()])
-      | (?P<word>(?:\$\{\{[^}\n]*\}\} | \$\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\) | `[^`]*`
+      | (?P<word>(?:\$\{\{(?:[^}\n]|\}(?!\}))*\}\} | \$\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\) | `[^`]*`
           | \\. | "(?:[^"\\]|\\.)*" | '[^']*' | \d?>&\d? | &> | [^\s;&|()"'\\`] | ["'`])+)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -94,8 +94,10 @@ def _chains(script: str) -> Iterator[list[_Step]]:
     """What stands between line ends and semicolons; what is in brackets stays together."""
     chain = [_Step("", [], 0)]
     depth = 0
-    for op, word, line in _tokens(script):
+    for sign, written, line in _tokens(script):
         step = chain[-1]
+        asks = sign != "\n" and step.words[:1] == ["[["] and "]]" not in step.words
+        op, word = ("", sign or written) if asks else (sign, written)
         if word and not step.words and word in _KEYWORDS:
             depth = max(depth + (word == "{") - (word == "}"), 0)
         elif word:

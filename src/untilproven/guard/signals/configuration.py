@@ -20,6 +20,8 @@ from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 _IGNORE_FILES = re.compile(
     r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
 )
+_STARTS_IN = r"(?:changedir\s*=|\bcd)\s*[\"']?"
+_STARTED_BY = frozenset({"tox.ini", "Makefile", "noxfile.py", "justfile"})
 _BUILDS = re.compile(r"pom\.xml|.*\.gradle(?:\.kts)?")
 _BUILD_COMMENT = re.compile(r"<!--.*?-->|/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 _BUILD_SKIPS = re.compile(
@@ -32,10 +34,11 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
     was, now = settings_of(comparison, "before"), settings_of(comparison, "after")
     told = {_told(name) for name in was}
     new = [pair.path for pair in comparison.pairs if pair.before is None]
+    moved = {pair.path: pair.before.path for pair in comparison.pairs if pair.before and pair.before.path != pair.path}
     for name, after in now.items():
         if _told(name) in told:
             for signal in _compared(name, was, now, after):
-                yield _with_new_places(signal, new)
+                yield _run_apart(_with_new_places(signal, new, moved), comparison)
     for name, before in was.items():
         if not now.anywhere(name):
             yield from _gone(before, now)
@@ -45,12 +48,33 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
             yield from _skipped(pair, pair.before, pair.after)
 
 
-def _with_new_places(signal: Signal, new: list[str]) -> Signal:
-    """Tests that are not looked for where there were none before are not lost."""
-    places = [place.strip("*/") for place in (signal.now or "").split("; ")]
-    if signal.name != strictness.COLLECTION or not all(_is_below(place, new) for place in places):
+def _with_new_places(signal: Signal, new: list[str], moved: dict[str, str]) -> Signal:
+    """Tests that are not looked for where there were none before are not lost; a file that is new, or was left out at
+    the place where it was, is not checked less than it was."""
+    places = [place.strip("*/^$").replace("\\.", ".") for place in (signal.now or "").split("; ")]
+    if signal.name == strictness.TYPES:
+        there = [*new, *(path for path, old in moved.items() if old in (signal.was or ""))]
+        if not all(_is_below(place, there) or place in there for place in places):
+            return signal
+    elif signal.name != strictness.COLLECTION or not all(_is_below(place, new) for place in places):
         return signal
     return msgspec.structs.replace(signal, explained=(*signal.explained, "new-place"))
+
+
+def _run_apart(signal: Signal, comparison: Comparison) -> Signal:
+    """Tests in a directory that another run was started in before, and still is."""
+    if signal.name != strictness.COLLECTION or not signal.now:
+        return signal
+    others = [pair for pair in comparison.pairs if pair.path != signal.path and name_of(pair.path) in _STARTED_BY]
+    for place in signal.now.split("; "):
+        started = re.compile(rf"{_STARTS_IN}(?:\./)?{re.escape(place.strip('*/'))}/?[\"']?\s")
+        if not any(_is_in_both(started, pair) for pair in others):
+            return signal
+    return msgspec.structs.replace(signal, explained=(*signal.explained, "run-apart"))
+
+
+def _is_in_both(started: re.Pattern[str], pair: Pair) -> bool:
+    return all(side is not None and started.search(side.text) for side in (pair.before, pair.after))
 
 
 def _is_below(place: str, paths: list[str]) -> bool:

@@ -22,6 +22,9 @@ _DATA = re.compile(
 """Of what belongs to tests; scripts and settings beside them are none."""
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
+_OF_DATA = re.compile(r"(?:^|(?<=/))(?:test[-_]?data|(?:__)?fixtures?(?:__)?|data|samples?|cassettes)/.*")
+_LOW = re.compile(rb"[a-z]{4,}")
+_NUMBER = re.compile(rb"\d")
 _OF_ANY = frozenset({"test", "tests", "data", "testdata", "fixture", "fixtures", "resources", "main", "index", "json"})
 _A_SUITE = 20
 """So many files of data are not changed by hand."""
@@ -33,8 +36,7 @@ def data(comparison: Comparison) -> Iterator[Signal]:
     reasons = [pair for pair in comparison.pairs if _is_reason(pair)]
     if reasons:
         explained.append("source-changed")
-    if any(pair.is_test and grammar_of(pair.path) for pair in comparison.pairs):
-        explained.append("tests-changed")
+    tests = [pair for pair in comparison.pairs if pair.is_test and grammar_of(pair.path)]
     if sum(_name(pair) is not None for pair in comparison.pairs) >= _A_SUITE:
         explained.append("suite-updated")
     for pair in comparison.pairs:
@@ -44,6 +46,12 @@ def data(comparison: Comparison) -> Iterator[Signal]:
         gone, come = _changed(pair)
         if gone:
             said = [*explained, *_said_for(pair, gone, come)]
+            if any(name == "snapshot-rewritten" or _is_of(pair, test) for test in tests):
+                said.append("tests-changed")
+            elif any(_is_near(test, pair) for test in tests):
+                said.append("tests-near")
+            if _words(PurePosixPath(pair.path).name) & _required_otherwise(comparison):
+                said.append("tool-updated")
             yield Signal(name, pair.path, 1, pair.path, amount=gone, explained=tuple(said))
 
 
@@ -72,10 +80,39 @@ def _is_reason(pair: Pair) -> bool:
 
 
 def _is_of(fixture: Pair, source: Pair) -> bool:
-    """Whether data is that of a source: they are named alike, or the source names it."""
-    if PurePosixPath(fixture.path).name in (source.after.text if source.after else ""):
+    """Whether data is that of a source or a test: they are named alike, or it names the data. That both lie in
+    directories of the same name says nothing: so does everything in a package."""
+    if _names(source, fixture):
         return True
-    return not _words(fixture.path).isdisjoint(_words(source.path))
+    data, code = PurePosixPath(fixture.path), PurePosixPath(source.path)
+    named, of = _own_words(data), _own_words(code)
+    return bool(named & (of | _words(code.parent.name)) or of & _words(data.parent.name))
+
+
+def _own_words(path: PurePosixPath) -> frozenset[str]:
+    """Of a file's name, without those of the directories that it lies in."""
+    return _words(path.name) - _words(str(path.parent))
+
+
+def _names(code: Pair, fixture: Pair) -> bool:
+    return PurePosixPath(fixture.path).name in (code.after.text if code.after else "")
+
+
+def _is_near(test: Pair, fixture: Pair) -> bool:
+    """Whether a test lies where the directory of the data does, or below."""
+    base = PurePosixPath(_OF_DATA.sub("", f"{PurePosixPath(fixture.path).parent}/"))
+    lies_at = PurePosixPath(test.path).parent
+    return lies_at == base or (base.parts != () and base in lies_at.parents)
+
+
+def _required_otherwise(comparison: Comparison) -> frozenset[str]:
+    """Words of lines with a number in them, by which the project needs another version of something."""
+    found: set[str] = set()
+    for pair in comparison.of_kind("mixed", "dependencies"):
+        was, now = (Counter(one.content.splitlines()) if one else Counter[bytes]() for one in (pair.before, pair.after))
+        lines = {*(was - now), *(now - was)}
+        found |= {word.decode() for line in lines if _NUMBER.search(line) for word in _LOW.findall(line.lower())}
+    return frozenset(found)
 
 
 def _words(path: str) -> frozenset[str]:

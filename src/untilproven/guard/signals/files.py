@@ -9,9 +9,13 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
+from untilproven.guard.signals.tightening import is_tightened, typed_anew
 
 _NOTHING = Facts()
 _SHARE = 0.5
+_OF_TYPES = re.compile(r"type:\s*ignore|pyright:|mypy:")
+_MUCH = 3
+"""So many functions that got types for one that is silenced."""
 _FAILS = re.compile(r"\(\s*-?[1-9]")
 """Ends the process with an error, which no test run takes for a success."""
 
@@ -21,14 +25,15 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         if pair.after is None or pair.kind in {"dependencies", "cache"}:
             continue
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
-        yield from _silenced(pair, was.suppressions, now.suppressions)
+        for signal in _silenced(pair, was.suppressions, now.suppressions):
+            explained = (*signal.explained, *_checked_more(signal, comparison))
+            yield msgspec.structs.replace(signal, explained=explained)
         yield from _more(pair, "todo-added", was.todos, now.todos)
         alone = ("new-file",) if pair.before is None and pair.is_test else ()
         yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
         ends = tuple(one for one in now.exits if not _FAILS.search(one))
         yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
         if not pair.is_test:
-            yield from _each(pair, "asks-if-tested", was.asks_if_tested, now.asks_if_tested)
             yield from _switched_off(pair, was, now)
             yield from _commented_out(pair, was, now)
 
@@ -39,6 +44,13 @@ def _silenced(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterato
         new = list((Counter(now) - Counter(was)).elements())
         explained = () if _are_on_old_lines(pair, new) else signal.explained
         yield msgspec.structs.replace(signal, explained=(*explained, "in-tests") if pair.is_test else explained)
+
+
+def _checked_more(signal: Signal, comparison: Comparison) -> Iterator[str]:
+    if is_tightened(comparison):
+        yield "tightened"
+    if _OF_TYPES.search(signal.now or "") and typed_anew(comparison) > _MUCH * signal.amount:
+        yield "types-added"
 
 
 def _more(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:

@@ -9,33 +9,53 @@ from untilproven.guard.comparison import Comparison
 from untilproven.guard.facts import Function, Handler
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Placed, functions_of
+from untilproven.guard.signals.rewriting import implementations, is_rewritten, is_touched, names_gone, was_there
 
 _NOTHING = Function()
-_WRITTEN = 3
-_OF_HANDLERS = frozenset(
-    {"try", "except", "catch", "finally", "pass", "Exception", "BaseException", "Throwable", "Error"}
-)
-_OF_HANDLERS |= {"e", "ex", "err", "error", "return", "None", "null", "nil", "undefined", "ignored", "_"}
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _OF_CONDITIONS = frozenset(
     {"self", "this", "not", "and", "or", "is", "in", "None", "null", "nil", "len", "true", "false"}
 )
 _HALF = 0.5
+_OF_A_CLASS = re.compile(r"^[A-Z]\w*\.(?=\w+\()")
+_TO_NOBODY = re.compile(r"(?:let )?_ = (.+)", re.DOTALL)
+_OF_BOTH = frozenset({"moved", "symbol-removed"})
+"""What explains a condition that is gone, and the error with it."""
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
 """What is raised where something is yet to be written: whoever writes it raises it no longer."""
 
 
+class _Change:
+    """What the functions of both trees have, to find what was only moved."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.then_there, self.now_there = _everything(comparison, "before"), _everything(comparison, "after")
+        self.functions = list(functions_of(comparison))
+        self.names_gone = names_gone(comparison)
+        """Of functions that are no longer there."""
+        self.guards_come = [
+            frozenset(_NAME.findall(guard)) for before, after in self.functions for guard in _guards_come(before, after)
+        ]
+        """The words of conditions under which something refuses that did not."""
+
+    def are_raised_instead(self, errors: list[str], after: Placed) -> bool:
+        """By functions that this one names, or the private ones behind them: the same, or as many others."""
+        come = Counter[str]()
+        for was, one in self.functions:
+            if one is not after and {one.short, one.short.lstrip("_")} & after.words:
+                come += Counter(one.function.raises) - Counter(was.function.raises if was else ())
+        return set(errors) <= set(come) or come.total() >= len(errors)
+
+
 def functions(comparison: Comparison) -> Iterator[Signal]:
-    then_there, now_there = _everything(comparison, "before"), _everything(comparison, "after")
-    changed = list(functions_of(comparison))
-    come = [frozenset(_NAME.findall(guard)) for before, after in changed for guard in _guards_come(before, after)]
-    for before, after in changed:
+    change = _Change(comparison)
+    for before, after in change.functions:
         was, now = before.function if before else _NOTHING, after.function
         if not after.pair.is_test:
-            yield from _added(before, after, was, now)
+            yield from _added(before, after, was, now, change)
         if before is not None:
-            yield from _guards_lost(before, after, then_there, now_there, come)
-            yield from _lost(before, after, then_there, now_there)
+            yield from _lost(before, after, change)
         if now.always_equal and not was.always_equal:
             yield _signal("always-equal", after)
 
@@ -44,29 +64,55 @@ def _guards_come(before: Placed | None, after: Placed) -> list[str]:
     return [] if after.pair.is_test else _gone(after.function.guards, before.function.guards if before else ())
 
 
-def _guards_lost(
-    before: Placed, after: Placed, then_there: str, now_there: str, come: list[frozenset[str]]
-) -> Iterator[Signal]:
-    """`come` has the words of conditions under which something refuses that did not."""
+def _lost(before: Placed, after: Placed, change: _Change) -> Iterator[Signal]:
+    was, now = before.function, after.function
+    guards = _guards_lost(before, after, change)
+    explained = tuple(_said_for(guards, before, after, change)) if guards else ()
+    if guards:
+        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
+    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises and error not in _UNDONE]
+    if raised:
+        name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
+        said = {*_said_for_raises(raised, before, after, change), *(_OF_BOTH & {*explained})}
+        yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=tuple(sorted(said)))
+    if (now.stub or now.left_open) and not (was.stub or was.left_open):
+        filled_in = implementations(after, change.comparison)
+        moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
+        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=moved)
+
+
+def _guards_lost(before: Placed, after: Placed, change: _Change) -> list[str]:
     was, now = before.function, after.function
     if len(now.guards) >= len(was.guards):
-        return
+        return []
     gone = [(guard, "".join(guard.split())) for guard in _gone(was.guards, now.guards)]
-    guards = [guard for guard, written in gone if now_there.count(written) < max(then_there.count(written), 1)]
-    if guards:
-        explained = tuple(_said_for(guards, before, after, come))
-        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
+    there, still, here = change.then_there, change.now_there, "".join(after.text.split())
+    missing = [(guard, text) for guard, text in gone if still.count(text) < max(there.count(text), 1)]
+    return [guard for guard, text in missing if not _is_imported_now(text, here)]
 
 
-def _said_for(guards: list[str], before: Placed, after: Placed, come: list[frozenset[str]]) -> Iterator[str]:
-    if _is_rewritten(before, after):
+def _is_imported_now(guard: str, here: str) -> bool:
+    """`Assert.fail(...)` is `fail(...)`."""
+    bare = _OF_A_CLASS.sub("", guard)
+    return bare != guard and bare in here
+
+
+def _said_for(guards: list[str], before: Placed, after: Placed, change: _Change) -> Iterator[str]:
+    touched = is_touched(before, after)
+    if is_rewritten(before, after):
         yield "rewritten"
-    elif _written(before, after):
+    elif touched:
         yield "reworked"
-    if before.function.raises and not _gone(before.function.raises, after.function.raises):
+    if touched and before.function.raises and not _gone(before.function.raises, after.function.raises):
         yield "still-raises"
-    if all(_is_among(guard, come) for guard in guards):
+    raised = _gone(before.function.raises, after.function.raises)
+    are_asked = all(_is_among(guard, change.guards_come) for guard in guards)
+    if are_asked or (raised and change.are_raised_instead(raised, after)):
         yield "moved"
+    if all(change.names_gone & {*_NAME.findall(guard)} for guard in guards):
+        yield "symbol-removed"
+        if change.guards_come:
+            yield "written-out"
 
 
 def _is_among(guard: str, others: list[frozenset[str]]) -> bool:
@@ -75,46 +121,51 @@ def _is_among(guard: str, others: list[frozenset[str]]) -> bool:
     return any(len(names & other) > _HALF * len(names) for other in others)
 
 
-def _lost(before: Placed, after: Placed, then_there: str, now_there: str) -> Iterator[Signal]:
-    was, now = before.function, after.function
-    explained = ("rewritten",) if _is_rewritten(before, after) else ()
-    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises and error not in _UNDONE]
-    if raised and not explained and all(now_there.count(error) >= then_there.count(error) for error in set(raised)):
-        explained = ("moved",)
-    if raised:
-        name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
-        yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=explained)
-    if now.stub and not was.stub:
-        yield _signal("body-removed", after, now=now.stub)
+def _said_for_raises(raised: list[str], before: Placed, after: Placed, change: _Change) -> Iterator[str]:
+    if is_rewritten(before, after):
+        yield "rewritten"
+    if len(after.function.raises) + len(_guards_come(before, after)) >= len(before.function.raises):
+        yield "replaced"
+    are_there = all(change.now_there.count(error) >= change.then_there.count(error) for error in set(raised))
+    if are_there or change.are_raised_instead(raised, after):
+        yield "moved"
 
 
-def _is_rewritten(before: Placed, after: Placed) -> bool:
-    """More was written anew than taken away would explain: whoever only takes a guard away writes nothing."""
-    return len(_written(before, after)) >= _WRITTEN
-
-
-def _written(before: Placed, after: Placed) -> frozenset[str]:
-    """Words that are new."""
-    return after.words - before.words - _OF_HANDLERS
-
-
-def _added(before: Placed | None, after: Placed, was: Function, now: Function) -> Iterator[Signal]:
+def _added(before: Placed | None, after: Placed, was: Function, now: Function, change: _Change) -> Iterator[Signal]:
     known = Counter((one.errors, one.is_silent) for one in was.handlers)
-    explained = () if before and not _is_rewritten(before, after) else ("new-code",)
+    explained = () if before and not is_rewritten(before, after) else ("new-code",)
     for one in now.handlers:
         if not one.is_silent:
             known[one.errors, False] -= 1
     for one in now.handlers:
         if one.is_silent and known[one.errors, True] <= 0:
-            yield _silenced(after, one, explained, was_handled=known[one.errors, False] > 0)
+            was_handled = known[one.errors, False] > 0
+            is_old = was_handled and before is not None and _is_on_old_line(one, before, after)
+            said = () if is_old else explained
+            said = said or (("never-heard",) if before and _was_never_heard(one, before) else ())
+            yield _silenced(after, one, said, was_handled=was_handled)
         known[one.errors, True] -= one.is_silent
     if before is None and now.stub:
-        yield _signal("stub-added", after, now=now.stub)
+        implemented = ("implemented",) if any(implementations(after, change.comparison)) else ()
+        yield _signal("stub-added", after, now=now.stub, explained=implemented)
     new = () if before else ("new-code",)
     if answers := _gone(now.answers, was.answers):
         yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers), explained=new)
-    for asked in _gone(now.asks_if_tested, was.asks_if_tested):
-        yield _signal("asks-if-tested", after, now=asked)
+
+
+def _is_on_old_line(handler: Handler, before: Placed, after: Placed) -> bool:
+    """What it handles is written as it was, and names what is called: only what is done about it is another."""
+    line = after.side.text.splitlines()[handler.line - 1].strip()
+    return "(" in line and line in map(str.strip, before.text.splitlines())
+
+
+def _was_never_heard(handler: Handler, before: Placed) -> bool:
+    """Of a call whose result is given to nobody: it was not made before, or nobody took its result then either."""
+    found = _TO_NOBODY.match(handler.errors)
+    if found is None:
+        return False
+    last = _NAME.findall(found[1])[-1:]
+    return not before.words & {*last} or re.search(rf"(?m)^\s*{re.escape(found[1])}\(", before.text) is not None
 
 
 def _silenced(after: Placed, handler: Handler, explained: tuple[str, ...], *, was_handled: bool) -> Signal:

@@ -12,6 +12,7 @@ from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
+from untilproven.guard.signals.weakening import verifies_nothing
 from untilproven.guard.written import Unreadable, as_text
 
 _RUN = ("run", "script", "bash", "command", "commands", "pwsh", "powershell", "sh", "cmd", "test_script", "cmds")
@@ -110,9 +111,18 @@ def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) 
         if key in _RUN and (script := "\n".join(words(inside))):
             yield _Step(_job(keys), commands_in(script, stops=True), unheard)
         elif key == "uses" and isinstance(inside, str):
-            yield _Step(_job(keys), (), unheard, _action(inside, value), inside.partition("@")[0])
+            name = inside.partition("@")[0]
+            yield _Step(_job(keys), _given(name, value), unheard, _action(inside, value), name)
         elif isinstance(inside, dict | list) and key not in {"with", "env", "on", "variables"}:
             yield from _walk(inside, (*keys, key), unheard, depth + 1)
+
+
+def _given(action: str, step: dict[str, Value]) -> tuple[Command, ...]:
+    """Commands that an action is given to run."""
+    if action == "actions/github-script":
+        return ()
+    scripts = (script for key in _RUN for script in words(below(step.get("with"), key)))
+    return tuple(command for script in scripts for command in commands_in(script, stops=True))
 
 
 def _job(keys: tuple[str, ...]) -> str:
@@ -151,12 +161,29 @@ def _action(name: str, step: dict[str, Value]) -> Check | None:
     return None
 
 
-def others_in(side: Side) -> frozenset[str]:
-    """Programs and actions of which it is not known what they do. Raises `NotUnderstood`."""
-    steps = _steps(side)
-    actions = {step.uses for step in steps if step.uses and not _HARMLESS_ACTION.match(step.uses)}
-    commands = (command for step in steps for command in step.commands)
-    return frozenset(actions | {one.text for one in commands if not checks_in([one]) and not is_harmless(one)})
+class Other(msgspec.Struct, frozen=True):
+    """A program or an action of which it is not known what it does, or a check that is told not to run."""
+
+    text: str
+    path: str
+    job: str
+    unheard: str | None = None
+    only_prepares: bool = False
+    """It builds or lists tests, and runs none."""
+
+
+def others_in(side: Side) -> list[Other]:
+    """Raises `NotUnderstood`."""
+    found = []
+    for step in _steps(side):
+        if step.uses and not step.commands and not _HARMLESS_ACTION.match(step.uses):
+            found.append(Other(step.uses, side.path, step.job, step.unheard))
+        for one in step.commands:
+            checks = checks_in([one])
+            if not is_harmless(one) and all(map(verifies_nothing, checks)):
+                unheard = step.unheard or ("|| true" if one.is_swallowed else None)
+                found.append(Other(one.text, side.path, step.job, unheard, only_prepares=bool(checks)))
+    return found
 
 
 def events_of(side: Side) -> frozenset[str] | None:

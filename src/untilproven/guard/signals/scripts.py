@@ -9,7 +9,8 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.commands import is_idle
-from untilproven.guard.signals.pipelines import is_pipeline
+from untilproven.guard.signals.documents import NotUnderstood
+from untilproven.guard.signals.pipelines import is_pipeline, runs_in
 from untilproven.guard.signals.recipes import Recipe, recipes_in
 from untilproven.guard.signals.verifiers import Check, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
@@ -23,6 +24,7 @@ _SIDE = re.compile(
 def scripts(comparison: Comparison) -> Iterator[Signal]:
     pairs = [pair for pair in comparison.pairs if not is_pipeline(pair.path)]
     tools = {check.tool for pair in pairs for recipe in recipes_in(pair.after).values() for check in _heard(recipe)}
+    in_ci = {check.tool for pair in comparison.pairs for check in _in_ci(pair)}
     for pair in pairs:
         if pair.before is None or pair.kind in {"dependencies", "cache"}:
             continue
@@ -31,8 +33,19 @@ def scripts(comparison: Comparison) -> Iterator[Signal]:
             if after := now.get(was.name):
                 for signal in _compared(pair, was, after, tools):
                     yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(pair, was, now)))
-            elif pair.after and _heard(was) and purpose_of_name(was.name) and not tools & _tools(was):
-                yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=_others(pair, was, now))
+            elif pair.after and _heard(was) and purpose_of_name(was.name) and not (tools | in_ci) & _tools(was):
+                explained = (*_others(pair, was, now), *_lint_only(_heard(was)))
+                yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=explained)
+
+
+def _in_ci(pair: Pair) -> list[Check]:
+    """What CI runs now, where it differs."""
+    if pair.after is None or not is_pipeline(pair.path):
+        return []
+    try:
+        return [run.check for run in runs_in(pair.after) if run.unheard is None]
+    except NotUnderstood:
+        return []
 
 
 def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
@@ -68,11 +81,23 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> It
             yield msgspec.structs.replace(signal, explained=("named",) if (less[0] or "").startswith("only ") else ())
         elif not new and purpose_of_name(was.name) and _is_lost(check, tools) and not _came(was, after):
             signal = _signal("command-weakened", pair, after, was, f"no {check.tool}")
-            yield msgspec.structs.replace(signal, explained=("lint-only",) if check.purpose == "lint" else ())
+            dropped = ("tool-dropped",) if heard and _is_dropped(check, pair) else ()
+            yield msgspec.structs.replace(signal, explained=(*_lint_only([check]), *dropped))
 
 
 def _is_lost(check: Check, tools: set[str]) -> bool:
     return check.tool not in tools and check.purpose != "anything"
+
+
+def _lint_only(checks: list[Check]) -> tuple[str, ...]:
+    return ("lint-only",) if all(check.purpose == "lint" for check in checks) else ()
+
+
+def _is_dropped(check: Check, pair: Pair) -> bool:
+    """The file named the tool besides this command, as something that is needed, and does not name it any more."""
+    name = re.compile(rf"(?<![\w-]){re.escape(check.tool.split()[0])}(?![\w-])")
+    was, now = (len(name.findall(side.text)) if side else 0 for side in (pair.before, pair.after))
+    return was > 1 and now == 0
 
 
 def _came(was: Recipe, after: Recipe) -> bool:

@@ -36,7 +36,7 @@ ON_IS_STRICT = _keys(
     (TYPES, r"mypy\.(?:no_implicit_\w+|extra_checks)"),
     (TYPES, r"tsconfig\.compilerOptions\.(?:strict\w*|noImplicit\w+|noUnchecked\w+|noUnused\w+|exactOptional\w+)"),
     (TYPES, r"tsconfig\.compilerOptions\.(?:checkJs|useUnknownInCatchVariables|noFallthrough\w+)"),
-    (COLLECTION, r"pytest\.xfail_strict"),
+    (COLLECTION, r"pytest\.(?:xfail_strict|strict(?:_config|_markers|_parametrization_ids)?)"),
     (COLLECTION, r"cargo\.(?:lib|test)\.test|cargo\.package\.autotests|cargo\.test\.harness"),
 )
 ON_IS_LOOSE = _keys(

@@ -1,7 +1,7 @@
 """Tests that are gone, hidden, skipped, or run with less."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison
@@ -14,6 +14,7 @@ _NEARLY_ALL = 0.9
 _FOREIGN = re.compile(
     r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy|big_?endian"
     r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
+    r"|riscv\w*|s390x?|powerpc\w*|ppc\w*|mips\w*|sparc\w*|loongarch\w*|i[3-6]86|armv[5-7]\w*"
 )
 _OF_PLATFORMS = frozenset(
     {"sys", "os", "name", "platform", "system", "lower", "startswith", "startsWith", "python_implementation"}
@@ -82,11 +83,12 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
         foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
-        yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=foreign)
+        explained = (*foreign, *explanations.of_condition(now.reason or ""))
+        yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=explained)
     if lost := len(was.cases) - len(now.cases):
-        gone = [case for case in was.cases if case not in now.cases]
+        gone = list((Counter(was.cases) - Counter(now.cases)).elements())
         if lost > 0 and gone:
-            explained = explanations.of_changed(one.before)
+            explained = explanations.of_cases(one, gone)
             yield signal_of("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
         yield signal_of("test-leaves", one, now=now.leaves)
@@ -127,8 +129,8 @@ def _is_newly_skipped(one: Became) -> bool:
 
 
 def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
-    """A test that is gone and stands in a comment."""
-    gone = {one.path for one in tests.removed}
+    """A test that is gone, or is taken for another that is new, and stands in a comment."""
+    gone = {*(one.path for one in tests.removed), *(one.before.path for one in tests.kept if one.how == "renamed")}
     for pair in comparison.pairs:
         if pair.after is None or pair.before is None or pair.before.path not in gone:
             continue

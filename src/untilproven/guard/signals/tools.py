@@ -29,7 +29,10 @@ TOOLS: dict[str, Purpose] = {
         shellcheck yamllint hadolint actionlint zizmor ktlint detekt clang-format clang-tidy""",
         "lint",
     ),
-    **_all("mypy pyright basedpyright pytype pyre ty tsc vue-tsc tsd attw flow phpstan psalm dtslint publint", "types"),
+    **_all(
+        "mypy pyright basedpyright pytype pyre ty tsc vue-tsc tsd tstyche attw flow phpstan psalm dtslint publint",
+        "types",
+    ),
     **_all("tox tox4 nox hatch invoke doit act bazel bazelisk earthly dagger", "anything"),
 }
 
@@ -90,7 +93,7 @@ HARMLESS = _set(
 NOT_VERIFYING = _set("--version -V --help -h version help install uninstall add sync cache pip ci i publish pack audit")
 
 _EDGE, _END = r"(?i)(?:^|[^a-z])", r"(?:$|[^a-z])"
-_OF_TYPES = r"types?|type-?check|tsc|mypy|pyright|tsd|attw"
+_OF_TYPES = r"types?|type-?check|typescript|tsc|mypy|pyright|tsd|attw"
 _OF_LINT = r"(?:es|js|ts|go)?(?:lint(?:er|ing|ers)?|style|flake8|ruff|clippy|vet|fmt|format|prettier)"
 _OF_TESTS = (
     r"(?:run)?_?(?:unit|smoke)?(?:tests?|specs?|e2e|unit|integration|cov(?:erage)?|tox|pytest|gotest|testall|checks?"
@@ -102,4 +105,8 @@ SAYS: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     ("tests", re.compile(f"{_EDGE}(?:{_OF_TESTS}){_END}")),
 )
 """What a script or a target is for, by words of its name."""
+CHECKING_GOAL = re.compile(
+    r"(?:[\w.]+:)?[\w.-]+:(?:check|verify|compare|validate|enforce|analyze|lint|test|cmp)(?:-\w+)*"
+)
+"""Goals of Maven's plugins that verify."""
 PREPARES = re.compile(f"{_EDGE}(?:install|setup|deps|clean|build|docs?|publish|release|deploy|upload|report){_END}")

@@ -8,6 +8,7 @@ import msgspec
 
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.tools import (
+    CHECKING_GOAL,
     HARMLESS,
     INTERPRETER,
     MANY_TARGETS,
@@ -29,6 +30,12 @@ _CODE_OPTION = re.compile(r"-[a-z]*[cep]|--(?:eval|print)")
 _NODE = frozenset({"npm", "pnpm", "yarn", "bun"})
 _OF_PACKAGES = frozenset({"run", "run-script", "workspaces", "exec", "task", "foreach", "dlx"})
 _WITH_VALUE = frozenset({"-C", "--filter", "-F", "-w", "--workspace", "--prefix", "--cwd", "-p", "workspace"})
+_OF_WRAPPERS = frozenset(
+    {"--with", "--from", "--group", "--only-group", "--no-group", "--extra", "--python", "--package", "--project"}
+    | {"--directory", "--env-file", "--index", "--spec", "--with-requirements", "--with-editable"}
+)
+"""Options of wrappers with a value behind them, which may be called like a program."""
+_SKIPS_TESTS = re.compile(r"-D(?:skipTests|maven\.test\.skip)(?:=true)?")
 _WITH_TEST = frozenset({"setup.py", "manage.py", "runtests.py", "x.py"})
 """Python programs that verify when they are told to `test`."""
 
@@ -128,6 +135,8 @@ def _tool(words: list[str]) -> _Found:
 def _behind(words: list[str]) -> _Found:
     """What a wrapper runs: the first of its words that is a known program."""
     for at, word in enumerate(words[1:], start=1):
+        if words[at - 1] in _OF_WRAPPERS:
+            continue
         if _MODULE_OPTION.fullmatch(word):
             return _tool(["python", *words[at:]])
         name = base(word)
@@ -178,6 +187,8 @@ def _of_path(word: str, *, runs: bool = False) -> _Found:
 def _of_subcommands(first: str, words: list[str]) -> _Found:
     known = SUBCOMMANDS[first]
     program = first.removesuffix("w")
+    if program == "mvn" and any(map(_SKIPS_TESTS.fullmatch, words)) and (goal := _goal_that_checks(words)):
+        return "lint", f"mvn {goal}"
     for word in _named(words):
         name = word.rpartition(":")[2]
         if purpose := known.get(name):
@@ -185,6 +196,12 @@ def _of_subcommands(first: str, words: list[str]) -> _Found:
         if program in {"gradle", "sbt", "mvn"} and (said := purpose_of_name(_spaced(name))):
             return said, f"{program} {name}"
     return None
+
+
+def _goal_that_checks(words: list[str]) -> str | None:
+    """Of a plugin of Maven, which is run though tests are not."""
+    goals = (word.partition("@")[0] for word in _named(words) if ":" in word)
+    return next((goal for goal in goals if CHECKING_GOAL.fullmatch(goal)), None)
 
 
 def _of_targets(first: str, words: list[str]) -> _Found:

@@ -10,6 +10,8 @@ _NOT_RUN = re.compile(
     r"|--no-run|--setup-plan|--setup-only|--noEmitOnError=false|--exit-code=?0|--issues-exit-code=?0"
 )
 """With these nothing is verified at all."""
+_OF_TESTS_ONLY = frozenset({"--list", "-DskipTests", "-DskipTests=true", "-Dmaven.test.skip", "-Dmaven.test.skip=true"})
+"""Other checks are run all the same."""
 _ALLOWS = re.compile(
     r"--(?:passWithNoTests|pass-with-no-tests|if-present|allow-empty|suppress-no-test-exit-code)(?:=true)?"
 )
@@ -44,7 +46,7 @@ def verifies_nothing(check: Check) -> str | None:
     for word in check.command.words[1:]:
         if check.purpose == "lint" and word in {"-w", "--write"}:
             return word
-        if _NOT_RUN.fullmatch(word) and not (word == "--list" and check.purpose != "tests"):
+        if _NOT_RUN.fullmatch(word) and not (word in _OF_TESTS_ONLY and check.purpose != "tests"):
             return word
     if check.tool.startswith("gradle") and (found := _GRADLE.search(check.command.text)):
         return found[0]

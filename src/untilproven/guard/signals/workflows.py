@@ -9,7 +9,7 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.documents import NotUnderstood, line_of
-from untilproven.guard.signals.pipelines import Run, events_of, is_pipeline, jobs_in, others_in, runs_in
+from untilproven.guard.signals.pipelines import Other, Run, events_of, is_pipeline, jobs_in, others_in, runs_in
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 _CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call", "workflow_run"})
@@ -20,24 +20,28 @@ _MAIN = re.compile(
 """Names of workflows that verify; others have another purpose beside it."""
 _LISTS = frozenset({"include", "matrix", ""})
 """Under these stand several jobs without a name."""
+_ONCE_IS_ENOUGH = frozenset({"lint", "types"})
+"""They find the same on every machine."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
 """Of other programs that may run anything, it is not known that they verified."""
 
 
 def workflows(comparison: Comparison) -> Iterator[Signal]:
     was, now = _Pipelines(comparison, "before"), _Pipelines(comparison, "after")
-    yield from _fewer(was, now)
+    fewer = list(_fewer(was, now))
+    yield from fewer
+    yield from _unknown_but_optional(was, now, {signal.path for signal in fewer})
     yield from _not_started(was, now)
 
 
 class _Pipelines:
-    """All CI files of one tree that differ from the other's."""
+    """All CI files of one tree that differ from the other's, under the names that they have now."""
 
     def __init__(self, comparison: Comparison, side: str) -> None:
         self.sides: dict[str, Side] = {}
         self.unread: set[str] = set()
         self.runs: list[Run] = []
-        self.others: set[str] = set()
+        self.others: list[Other] = []
         self.jobs: set[tuple[str, str]] = set()
         for pair in comparison.pairs:
             one: Side | None = getattr(pair, side)
@@ -47,12 +51,12 @@ class _Pipelines:
                 runs = runs_in(one)
             except NotUnderstood as reason:
                 comparison.leave_out(one.path, str(reason))
-                self.unread.add(one.path)
+                self.unread.add(pair.path)
                 continue
-            self.sides[one.path] = one
-            self.runs += runs
-            self.others |= others_in(one)
-            self.jobs |= {(one.path, job) for job in jobs_in(one)}
+            self.sides[pair.path] = one
+            self.runs += [msgspec.structs.replace(run, path=pair.path) for run in runs]
+            self.others += [msgspec.structs.replace(other, path=pair.path) for other in others_in(one)]
+            self.jobs |= {(pair.path, job) for job in jobs_in(one)}
 
     @property
     def heard(self) -> list[Run]:
@@ -71,30 +75,44 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
     for run in gone:
         if run.path in now.unread:
             continue
-        if quiet := _taken(run, [other for other in silenced if (other.path, other.job) == (run.path, run.job)]):
+        beside = [other for other in silenced if (other.path, other.job) == (run.path, run.job)]
+        if quiet := _taken(run, beside):
             silenced.remove(quiet)
             yield _optional(run, quiet, now)
         elif new := _taken(run, come):
             if less := narrowed(run.check, new.check):
                 yield _signal("command-weakened", new, now, was=run.check.command.text, now=less)
+        elif quiet := _taken_by_program(run, beside, was.unheard):
+            silenced.remove(quiet)
+            yield _optional(run, quiet, now)
         else:
             left.append(run)
-    if any(new.check.purpose == "anything" for new in come):
-        return
-    for run in left:
-        if run.check.purpose == "anything" and run.check.tool.split()[0] not in _WHOLE_SUITES:
-            continue
-        if not any(run.check.purpose in {new.check.purpose, "anything"} for new in come):
-            yield _removed(run, was, now)
+    yield from (_removed(run, was, now) for run in left if _is_missed(run, come, now))
+
+
+def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
+    """It verified something, and nothing came that may verify the same."""
+    if run.check.purpose == "anything" and run.check.tool.split()[0] not in _WHOLE_SUITES:
+        return False
+    if any(new.check.purpose == "anything" and _may_stand_for(new, run, now) for new in come):
+        return False
+    return not any(run.check.purpose in {new.check.purpose, "anything"} for new in come)
 
 
 def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
-    explained = ["something-came"] if now.others - was.others else []
+    known = {other.text for other in was.others}
+    came = [
+        other
+        for other in now.others
+        if other.text not in known and not other.only_prepares and _may_stand_for(other, run, now)
+    ]
+    explained = ["something-came"] if came else []
     if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
         explained.append("others-left")
     elif run.check.purpose == "lint":
         explained.append("lint-only")
-    if any(other.identity == run.identity for other in now.heard) and not _is_left(run, now):
+    same_left = any(other.identity == run.identity for other in now.heard)
+    if same_left and (run.check.purpose in _ONCE_IS_ENOUGH or not _is_left(run, now)):
         explained.append("same-left")
     if run.path not in now.sides:
         if not run.path.startswith(".github/"):
@@ -108,6 +126,32 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
 def _is_left(run: Run, now: _Pipelines) -> bool:
     """Whether its job still is there, and only this is gone from it."""
     return run.job not in _LISTS and (run.path, run.job) in now.jobs
+
+
+def _unknown_but_optional(was: _Pipelines, now: _Pipelines, told: set[str]) -> Iterator[Signal]:
+    """Whatever it does: it failed the run, and no longer does. Not where there is worse to tell."""
+    before = {(one.text, one.path, one.job) for one in was.others if one.unheard is None}
+    still = {one.text for one in now.others if one.unheard is None}
+    for one in now.others:
+        if one.path in told or one.unheard is None or one.text in still:
+            continue
+        if (one.text, one.path, one.job) in before:
+            line = line_of(now.sides[one.path].text, one.text.split()[0])
+            subject = f"{one.job}: {one.text}" if one.job else one.text
+            yield Signal("ci-optional", one.path, line, subject, was=one.text, now=one.unheard, explained=("unknown",))
+
+
+def _taken_by_program(run: Run, beside: list[Run], quiet_before: list[Run]) -> Run | None:
+    """What the same program does in its place, told otherwise, if that was not quiet before."""
+    known = {(other.path, other.job, other.check.tool) for other in quiet_before}
+    program = run.check.tool.split()[0]
+    alike = (other for other in beside if other.check.tool.split()[0] == program)
+    return next((other for other in alike if (other.path, other.job, other.check.tool) not in known), None)
+
+
+def _may_stand_for(new: Run | Other, run: Run, now: _Pipelines) -> bool:
+    """Whether it came in the same file, or that file is gone."""
+    return new.path == run.path or run.path not in now.sides
 
 
 def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:

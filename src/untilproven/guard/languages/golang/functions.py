@@ -12,7 +12,7 @@ from untilproven.guard.languages.golang.statements import call_of, statements
 from untilproven.guard.languages.syntax import TODO, flat_text, line_of, of_kinds
 
 _VALIDATING = re.compile(
-    r"^(?:validate|sanitize|sanitise|authorize|authenticate|escape|IsValid|isValid)", re.IGNORECASE
+    r"^(?:validate|sanitize|sanitise|authorize|authenticate|escape(?!d)|IsValid|isValid)", re.IGNORECASE
 )
 _REFUSING = re.compile(r"(?i)^(?:error|abort\w*|reject\w*|deny\w*|unauthorized|forbidden|badrequest|notfound)$")
 _NOT_DONE = re.compile(
@@ -212,7 +212,7 @@ def asks_if_tested(node: SgNode) -> Iterator[str]:
     if not _ASKS.search(node.text()):
         return
     seen: set[int] = set()
-    for one in node.find_all(of_kinds("call_expression", "interpreted_string_literal")):
+    for one in node.find_all(of_kinds("call_expression", "interpreted_string_literal", "binary_expression")):
         if not _ASKS.search(one.text()):
             continue
         outer = one

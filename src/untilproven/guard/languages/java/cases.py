@@ -25,6 +25,7 @@ _LISTS = frozenset({"element_value_array_initializer", "array_initializer", "col
 _MAKES_LIST = re.compile(
     r"(?:List|Set|Stream|IntStream|LongStream|ImmutableList|ImmutableSet|DynamicTest|Iterator|Seq)?\.?(?:of|asList|copyOf|stream)"
     r"|listOf|setOf|arrayOf|\w+ArrayOf|sequenceOf|mutableListOf|arrayListOf|mapOf|streamOf|forAll|table|withData|forEach|asList"
+    r"|argumentsForFirstParameter"
 )
 _ROWS = frozenset({"row", "dynamicTest", "dynamicContainer", "data"})
 _LOOPS = frozenset({"for_statement", "enhanced_for_statement", "while_statement"})
@@ -36,7 +37,7 @@ def sources(annotations: Iterable[Annotation], name: str) -> set[str]:
     """Functions that give a test its cases, by name."""
     found: set[str] = set()
     for annotation in annotations:
-        if annotation.name in {"MethodSource", "FieldSource"}:
+        if annotation.name in {"MethodSource", "FieldSource", "MethodFactory"}:
             given = [text_in(value) for value in _elements(annotation.option("value"))]
             found |= {one.rpartition("#")[2].partition("(")[0] for one in given if one} or {name}
         elif annotation.name == "Test" and (given_by := annotation.option("dataProvider")):

@@ -29,6 +29,8 @@ class Found(NamedTuple):
     assertion: Assertion
     is_weak: bool = False
     """It counts only where nothing else does."""
+    is_barrier: bool = False
+    """It fails where it is reached, and so says that it is not."""
 
 
 def found_in(links: list[Link], scope: Scope, *, is_statement: bool) -> list[Found]:
@@ -36,7 +38,7 @@ def found_in(links: list[Link], scope: Scope, *, is_statement: bool) -> list[Fou
     names = [link.name for link in links]
     whole = links[-1].node
     if _fails(links, scope):
-        return [Found(made(whole, Claim(written(whole), Strength.SOMETHING)), is_weak=True)]
+        return [Found(made(whole, Claim(written(whole), Strength.SOMETHING)), is_weak=True, is_barrier=True)]
     at = 1 if names[0] in {"chai", "this"} and len(links) > 1 else 0
     if names[at] in _EXPECTING:
         return _expecting(links[at:], whole, scope)
@@ -70,7 +72,8 @@ def _found(whole: SgNode, actual: SgNode, said: Claim) -> Found:
 
 def _fails(links: list[Link], scope: Scope) -> bool:
     start = links[0].name
-    if not any(link.name in FAILING and link.args is not None for link in links[:2]):
+    first = 3 if len(links) > 1 and links[1].name == "assert" else 2
+    if not any(link.name in FAILING and link.args is not None for link in links[:first]):
         return False
     return start in _ASSERTING or start in scope.givers or start in FAILING
 

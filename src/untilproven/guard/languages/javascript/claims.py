@@ -23,6 +23,8 @@ _BROAD_ERRORS = frozenset({_ANY_ERROR, "Object", "Function", "Boolean"})
 _ALWAYS = frozenset({'""', "/.*/", "/(?:)/", "/^/", "/$/", "/^.*$/", "/[\\s\\S]*/", "/./s"})
 _MATCHING = frozenset({"toMatch", "match", "toContain", "toContainText", "regex", "include", "contain"})
 _AT_LEAST = frozenset({"toBeGreaterThanOrEqual", "least", "gte", "isAtLeast"})
+_THERE = frozenset({"toBeDefined", "isDefined"})
+"""What says yes or no is always there."""
 _DIGITS = 2
 _MOST_DIGITS = 100
 
@@ -102,6 +104,8 @@ def _always_holds(name: str, actual: SgNode, about: str, expected: str | None) -
         return expected == about and name not in SAYS
     if name in _AT_LEAST:
         return expected == "0" and is_about_size(actual)
+    if name in _THERE:
+        return bare(actual).kind() == "call_expression" and compared(actual, is_true=True) is not None
     return name in _MATCHING and expected in _ALWAYS
 
 

@@ -80,6 +80,8 @@ class _Gathering:
         if not self.found:
             self.found.extend(_typed(self.function))
         weighty = [found for found in self.found if not found[1].is_weak]
+        if all(found.assertion.strength is Strength.NOTHING for _, found in weighty):
+            weighty = [found for found in self.found if not found[1].is_weak or found[1].is_barrier]
         kept = weighty or self.found
         assertions = tuple(found.assertion for _, found in kept)
         leaves = self.exits or next(

@@ -1,5 +1,6 @@
 """Functions that know the answers: literal inputs, literal results."""
 
+import re
 from collections.abc import Iterator
 
 from ast_grep_py import SgNode
@@ -19,6 +20,8 @@ from untilproven.guard.languages.python.nodes import (
 )
 
 _DEEPEST = 6
+_SAYS_LITTLE = re.compile(r"_|(?:None|True|False)(?:\s*\|\s*(?:None|True|False))*")
+"""Patterns that no table of answers is made of."""
 
 
 def answers_in(function: SgNode) -> Iterator[str]:
@@ -84,7 +87,7 @@ def _cases(node: SgNode, parameters: set[str]) -> Iterator[str]:
                 if (
                     pattern.kind() == "case_pattern"
                     and pattern.find(kind="identifier") is None
-                    and pattern.text() != "_"
+                    and not _SAYS_LITTLE.fullmatch(pattern.text())
                 ):
                     yield written(pattern)
 

@@ -25,7 +25,7 @@ from untilproven.guard.languages.python.nodes import (
     with_items,
     written,
 )
-from untilproven.guard.languages.python.stubs import stub_of
+from untilproven.guard.languages.python.stubs import left_open, stub_of
 from untilproven.guard.languages.python.tested import asked_in
 from untilproven.guard.languages.syntax import line_of
 
@@ -58,6 +58,7 @@ def function(declaration: Declaration) -> Function:
         raises=tuple(_raises(seen)),
         handlers=tuple(_handlers(seen)),
         stub=stub_of(node),
+        left_open=left_open(node),
         answers=tuple(answers_in(node)),
         asks_if_tested=tuple(asked_in(node)),
         returns_nothing=_returns_nothing(node, seen),
@@ -140,7 +141,7 @@ def _handlers(seen: list[SgNode]) -> Iterator[Handler]:
         match statement.kind():
             case "except_clause":
                 errors = errors_of(statement)
-                silent = all(map(_is_nothing, parts(block_of(statement))))
+                silent = _is_silent(errors, parts(block_of(statement)))
                 yield Handler(written(errors) if errors else "", is_broad(errors), silent, line_of(statement))
             case "finally_clause":
                 if any(part.kind() == "return_statement" for part in parts(block_of(statement))):
@@ -152,6 +153,12 @@ def _handlers(seen: list[SgNode]) -> Iterator[Handler]:
                         named = ", ".join(map(written, call.positional))
                         broad = any(map(is_broad, call.positional))
                         yield Handler(named, broad, is_silent=True, line=line_of(entered))
+
+
+def _is_silent(errors: SgNode | None, done: list[SgNode]) -> bool:
+    """Whoever leaves a loop on one certain error has an end for it."""
+    leaves = any(statement.kind() == "break_statement" for statement in done)
+    return all(map(_is_nothing, done)) and not (leaves and not is_broad(errors))
 
 
 def _is_nothing(statement: SgNode) -> bool:

@@ -46,6 +46,17 @@ def stub_of(node: SgNode) -> str | None:
     return written(body[0]) if body else written(docstring(node) or node)[:40]
 
 
+def left_open(node: SgNode) -> str | None:
+    """What stands in an interface in place of a body."""
+    body = body_of(node)
+    if not body or len(body) > _MOST_STATEMENTS or not _is_interface(node):
+        return None
+    raised = [parts(statement)[0] for statement in body if statement.kind() == "raise_statement" and parts(statement)]
+    errors = [dotted(call.function if (call := call_of(one)) else one) for one in raised]
+    is_open = all(map(_is_empty, body)) or (len(body) == 1 and errors == ["NotImplementedError"])
+    return written(body[0]) if is_open else None
+
+
 def _said_so(statement: SgNode, node: SgNode) -> str | None:
     if statement.kind() == "raise_statement" and parts(statement):
         raised = parts(statement)[0]

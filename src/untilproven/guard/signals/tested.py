@@ -1,0 +1,65 @@
+"""Code that asks whether it is being tested, and did not before."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from untilproven.guard.comparison import Comparison
+from untilproven.guard.finding import Signal
+from untilproven.guard.pairing import functions_of
+
+
+def tested(comparison: Comparison) -> Iterator[Signal]:
+    """A question that went from one place to another is not new; one in place of another leaves a warning."""
+    asked, gone = list[Signal](), Counter[str]()
+    for signals, went in (*_in_functions(comparison), *_outside(comparison)):
+        asked += signals
+        gone += went
+    if asked:
+        gone.update(_with_what_is_gone(comparison))
+    for signal in asked:
+        text = signal.now or ""
+        explained = ("moved",) if gone[text] else ("instead",) if gone else ()
+        if gone[text]:
+            gone[text] -= 1
+        yield msgspec.structs.replace(signal, explained=explained)
+
+
+_Found = tuple[list[Signal], Counter[str]]
+"""What is asked now, and what is asked no longer."""
+
+
+def _in_functions(comparison: Comparison) -> Iterator[_Found]:
+    for before, after in functions_of(comparison):
+        if not after.pair.is_test:
+            was = Counter(before.function.asks_if_tested if before else ())
+            now = Counter(after.function.asks_if_tested)
+            come = (now - was).elements()
+            yield [Signal("asks-if-tested", after.path, after.line, after.name, now=text) for text in come], was - now
+
+
+def _outside(comparison: Comparison) -> Iterator[_Found]:
+    for pair in comparison.pairs:
+        if pair.after and not pair.is_test and pair.kind not in {"dependencies", "cache"}:
+            was = Counter(pair.before.facts.asks_if_tested if pair.before else ())
+            now = Counter(pair.after.facts.asks_if_tested)
+            yield [_signal(pair.path, pair.after.text, text) for text in (now - was).elements()], was - now
+
+
+def _with_what_is_gone(comparison: Comparison) -> Iterator[str]:
+    """Questions of files and functions that are there no longer."""
+    for pair in comparison.of_kind("source", "script"):
+        there = {one.name for one in pair.after.facts.declarations} if pair.after else set[str]()
+        if pair.before is None or pair.is_test:
+            continue
+        if pair.after is None:
+            yield from pair.before.facts.asks_if_tested
+        for one in pair.before.facts.declarations:
+            if not one.is_test and one.name not in there:
+                yield from pair.before.function(one).asks_if_tested
+
+
+def _signal(path: str, source: str, text: str) -> Signal:
+    line = source.count("\n", 0, max(source.find(text), 0)) + 1
+    return Signal("asks-if-tested", path, line, text[:120], now=text)

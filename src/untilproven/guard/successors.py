@@ -1,0 +1,135 @@
+"""What took the place of tests that are gone: others that ask the same, nearly the same, or as much."""
+
+import re
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from untilproven.guard.comparison import Pair
+from untilproven.guard.facts import Strength
+from untilproven.guard.names import NAME, words_of
+from untilproven.guard.pairing import Became, Placed, Tests, likeness
+
+_NUMBER = re.compile(r"[\W_]*\d+\b")
+_OF_TESTS = frozenset({"it", "spec", "specs", "suite"})
+_SHARE = 0.5
+_RELATED = 0.4
+_TWIN = 0.6
+_NEARLY_ALL = 0.8
+_SHORTEST = 3
+
+
+class Successors:
+    def __init__(self, tests: Tests) -> None:
+        self._tests = tests
+
+    def of(self, test: Placed, *, is_about_changed: bool) -> tuple[str, ...]:
+        found = []
+        if self._has_copy(test):
+            found.append("duplicate")
+        elif twins := self._twins(test):
+            runs_more = any(one.test.running > test.test.running for one in twins)
+            found.append("variant" if runs_more else "twin")
+        if self._are_consolidated(test):
+            found.append("consolidated")
+        elif renewed := self._renewed(test):
+            found.append("renewed" if max(map(weight, renewed)) >= weight(test) else "replaced")
+        elif self._is_file_renewed(test):
+            found.append("renewed")
+        elif self._is_outweighed(test) and (is_about_changed or self._is_covered(test)):
+            found.append("replaced")
+        return tuple(found)
+
+    def _has_copy(self, test: Placed) -> bool:
+        """Word for word, in the same file; a name that was there twice hid one of the two."""
+        beside = (one.after for one in self._kept if one.after.pair is test.pair)
+        return any(one.body == test.body or one.name == test.name for one in beside)
+
+    def _twins(self, test: Placed) -> list[Placed]:
+        """Those that have its name but for a number or what is around it, and most of its words. In another file the
+        same words may be about something else."""
+        name = _NUMBER.sub("", test.short)
+        named = (one.after for one in self._kept if _NUMBER.sub("", one.after.short) == name)
+        return [one for one in named if likeness(one, test) >= _TWIN]
+
+    def _are_consolidated(self, test: Placed) -> bool:
+        """New and grown tests ask at least as much as those that went, and of the same things."""
+        gained = [one for one in self._gained if len(one.words & test.words) >= _SHARE * len(test.words)]
+        asked = {name for assertion in test.test.assertions for name in NAME.findall(assertion.text)}
+        there = {name for one in gained for name in one.words}
+        if len(asked & there) < _NEARLY_ALL * len(asked):
+            return False
+        return bool(gained) and sum(map(weight, gained)) >= self._lost_with(test)
+
+    def _renewed(self, test: Placed) -> list[Placed]:
+        """New tests with nearly its name, or in a file that is named for it; by words that say something."""
+        name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
+        found = []
+        for one in self._tests.added if name else ():
+            other = words_of(one.short if one.pair is test.pair else f"{one.name} {one.path}")
+            of = name | other if one.pair is test.pair else name
+            is_near = len(name & other) >= _SHARE * len(of) or (
+                one.pair is test.pair and one.short.startswith(test.short) and likeness(one, test) >= _RELATED
+            )
+            if one.test.assertions and is_near:
+                found.append(one)
+        return found
+
+    def _is_file_renewed(self, test: Placed) -> bool:
+        """Its file is gone, and a new one with a name that says the same and more has most of its words and asks as
+        much as all of it did."""
+        if test.pair.after is not None:
+            return False
+        words = frozenset(NAME.findall(test.side.text))
+        for pair, added in self._new_files.items():
+            there = frozenset(NAME.findall(pair.after.text)) if pair.after else frozenset()
+            is_named_so = _stem(test.pair) and _stem(test.pair) <= _stem(pair)
+            if is_named_so and added >= self._lost_with(test) and len(words & there) >= _SHARE * len(words):
+                return True
+        return False
+
+    @cached_property
+    def _new_files(self) -> dict[Pair, int]:
+        """Of tests, with what these ask."""
+        new = {one.pair for one in self._tests.added if one.pair.before is None}
+        return {pair: sum(weight(one) for one in self._tests.added if one.pair is pair) for pair in new}
+
+    def _is_outweighed(self, test: Placed) -> bool:
+        """New and grown tests beside it ask as much."""
+        added = sum(weight(one) for one in self._tests.added if one.pair is test.pair)
+        grown = (one for one in self._grown if one.after.pair is test.pair)
+        return added + sum(weight(one.after) - weight(one.before) for one in grown) >= self._lost_with(test)
+
+    def _is_covered(self, test: Placed) -> bool:
+        """New and grown tests beside it have most of its words."""
+        there = {name for one in self._gained if one.pair is test.pair for name in one.words}
+        return len(test.words & there) >= _SHARE * len(test.words)
+
+    def _lost_with(self, test: Placed) -> int:
+        """What it and those that went with it asked."""
+        return sum(len(one.test.assertions) for one in self._tests.removed if one.pair is test.pair)
+
+    @cached_property
+    def _kept(self) -> list[Became]:
+        return [one for one in self._tests.kept if one.how != "hidden"]
+
+    @cached_property
+    def _grown(self) -> list[Became]:
+        return [one for one in self._kept if one.differs and _asks(one.after) > _asks(one.before)]
+
+    @cached_property
+    def _gained(self) -> list[Placed]:
+        return [one for one in (*self._tests.added, *(one.after for one in self._grown)) if one.test.assertions]
+
+
+def weight(one: Placed) -> int:
+    """How often it asks something that may fail."""
+    strong = sum(assertion.strength > Strength.NOTHING for assertion in one.test.assertions)
+    return strong * max(len(one.test.cases), 1)
+
+
+def _asks(one: Placed) -> int:
+    return len(one.test.assertions) + len(one.test.cases)
+
+
+def _stem(pair: Pair) -> frozenset[str]:
+    return words_of(PurePosixPath(pair.path).stem) - _OF_TESTS

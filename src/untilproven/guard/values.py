@@ -1,0 +1,84 @@
+"""Values that tests expect otherwise: what a reader sees in the difference itself, and in others of the same change."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from untilproven.guard.finding import Signal
+
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_GIVEN_TO = frozenset({":", "=", "=>"})
+_QUOTES = frozenset("\"'`")
+_ENOUGH = 3
+"""So many pieces that are exchanged alike in one other test are no chance; of fewer there must be two."""
+
+
+class Edit(NamedTuple):
+    lost: frozenset[str]
+    come: frozenset[str]
+    key: str
+    """The name that the value is given to, where one of several is another; or empty."""
+
+
+@lru_cache(maxsize=256)
+def edit(was: str, now: str) -> Edit:
+    """From one value to another, in words and signs."""
+    before, after = _PIECE.findall(was), _PIECE.findall(now)
+    lost, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    return Edit(frozenset(lost), frozenset(come), _key(before, after))
+
+
+def fragments(was: str, now: str) -> tuple[str, str]:
+    """What is left of both without what they begin and end with alike."""
+    start = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), None)
+    if start is None:
+        start = min(len(was), len(now))
+    was, now = was[start:], now[start:]
+    end = next((at for at, (one, other) in enumerate(zip(was[::-1], now[::-1], strict=False)) if one != other), None)
+    if end is None:
+        end = min(len(was), len(now))
+    return was[: len(was) - end], now[: len(now) - end]
+
+
+def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
+    """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged."""
+    every = list(signals)
+    edits = [
+        (signal, edit(signal.was or "", signal.now or "")) for signal in every if signal.name == "expected-changed"
+    ]
+    for signal in every:
+        is_alike = signal.name == "expected-changed" and _has_likes(signal, edits)
+        yield msgspec.structs.replace(signal, explained=(*signal.explained, "alike")) if is_alike else signal
+
+
+def _has_likes(signal: Signal, edits: list[tuple[Signal, Edit]]) -> bool:
+    own = edit(signal.was or "", signal.now or "")
+    most = Counter[tuple[str, str]]()
+    for other, each in edits:
+        test = other.path, other.subject
+        if test != (signal.path, signal.subject):
+            most[test] = max(most[test], _in_common(own, each))
+    found = [pieces for pieces in most.values() if pieces]
+    return len(found) > 1 or any(pieces >= _ENOUGH for pieces in found)
+
+
+def _in_common(one: Edit, other: Edit) -> int:
+    """How much of both is the same; nothing, unless some of what went is and some of what came."""
+    lost, come = len(one.lost & other.lost), len(one.come & other.come)
+    if (lost or not (one.lost or other.lost)) and (come or not (one.come or other.come)):
+        return max(lost + come, 1)
+    return int(one.key != "" and one.key == other.key)
+
+
+def _key(before: list[str], after: list[str]) -> str:
+    same = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        same += 1
+    signs = [piece for piece in before[:same] if piece not in _QUOTES]
+    return signs[-2].lower() if len(signs) > 1 and signs[-1] in _GIVEN_TO else ""
