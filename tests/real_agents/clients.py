@@ -106,7 +106,12 @@ _SETTINGS: Json = {"general": {"enableAutoUpdate": False}, "privacy": {"usageSta
 
 
 def gemini(place: Place, session: str) -> Start:
-    settings = {**_SETTINGS, "security": {"auth": {"selectedType": "gemini-api-key"}}}
+    settings = {
+        **_SETTINGS,
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        # Else the next start forgets a session that was resumed in another minute and then killed.
+        "general": {"enableAutoUpdate": False, "sessionRetention": {"enabled": False}},
+    }
     place.config(".gemini/settings.json", json.dumps(settings))
     resume = ["--resume", session] if session else []
     return Start(

@@ -80,9 +80,9 @@ def test_a_loop_that_was_cancelled_stays_so_and_another_session_never_had_one(na
         other = said(name, place, "how are you?")
         assert other.code == 0, other.err
         assert len(server.turns(name)) == 3, other.out + other.err
-        said(name, place, "/cancel-ralph", session)
-        assert len(server.turns(name)) == 3  # no model was asked
-        assert [loop["status"] for loop in loops(place)] == ["aborted"]
+        told = said(name, place, "/cancel-ralph", session)
+        assert len(server.turns(name)) == 3, told.out + told.err  # no model was asked
+        assert statuses(place) == ["aborted"], told.out + told.err
         after = said(name, place, "and now?", session)
         assert after.code == 0, after.err
         assert len(server.turns(name)) == 4, after.out + after.err
