@@ -9,7 +9,7 @@ from untilproven.process.walls import Layer, Walls
 from untilproven.store.layout import Project
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
-from untilproven.workspace.overlay.place import Place, make_layer
+from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.repository import Repository
 
 CLOSED = Openings()
@@ -25,7 +25,7 @@ def for_agent(
     layers = []
     home = surroundings.home()
     if home and not _is_within(home, root):
-        layers.append(Layer(str(home), (str(home),), *make_layer(place.home, home)))
+        layers.append(Layer(str(home), (str(home),), *place.make_home(home)))
     layers.append(Layer(root, (root,), *place.make_iteration(iteration, project.root), renames=True))
     has_repository = repository.exists
     if has_repository:

@@ -17,12 +17,11 @@ from untilproven.store.agent_place import agent_home
 from untilproven.store.lock import FileLock
 from untilproven.store.spreading import spread
 from untilproven.store.vouch import user_state
-from untilproven.workspace.overlay.passing import Passing
 from untilproven.workspace.overlay.trash import Trash
 from untilproven.workspace.overlay.untouched import Untouched
 
 _PRIVATE = 0o700
-_TMP, _TEMPORARY = "tmp", 0o1777
+_TEMPORARY = 0o1777
 _OVERLAYFS = 0x794C7630
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
@@ -66,7 +65,6 @@ class Place:
         lock.acquire()
         self._held = lock
         spread(self.path)
-        self.passing.begin()
 
     def take_tree(self) -> bool:
         """Be the one loop that merges into the tree as it goes, until the place is released; False if another is."""
@@ -102,27 +100,37 @@ class Place:
     @cached_property
     def _untouched(self) -> Untouched:
         """What one process gives to its rooms, and nothing that another has left."""
-        self.drop(self.check)
-        make_private(self.check)
+        self.drop(self.given)
+        make_private(self.given)
+        spread(self.given)
         return Untouched(self.drop)
 
     def make_check(self, over: Path) -> tuple[str, str]:
         """The layer over the project in a check's room: nothing is in it, and nothing in it stays."""
-        return str(self._given_to_check("upper", over)), str(self.passing.directory("check-upper"))
+        return str(self._given_to_check("check-upper", over)), self._work("check")
 
     def make_home_of_checks(self, over: Path) -> tuple[str, str, bool]:
         """The same for HOME, and whether it can be mounted once for all of them: most checks leave it alone, and while
         all have, there is nothing in it that could stay."""
-        upper = self._given_to_check("home", over)
-        if self._untouched.was_touched(upper):
-            return str(upper), str(self.passing.directory("check-home")), False
-        work = self.check / "work"
-        with files.explained(work), contextlib.suppress(FileExistsError):
-            os.mkdir(work, _PRIVATE)  # noqa: PTH102  for every room
-        return str(upper), str(work), True
+        upper = self._given_to_check("check-home", over)
+        lasts = not self._untouched.was_touched(upper)
+        return str(upper), self._work("home-of-checks", lasts=lasts), lasts
+
+    def _work(self, name: str, *, lasts: bool = False) -> str:
+        """What the kernel needs beside a layer, and shows to nobody. What it has left there is dropped, unless the
+        layer may still be mounted."""
+        work = f"{self.given}/work-{name}"
+        with files.explained(self.given):
+            if not lasts:
+                with contextlib.suppress(FileNotFoundError):
+                    os.chmod(f"{work}/work", _PRIVATE)  # noqa: PTH101  to be moved, it must be writable itself
+                self._trash.take(f"{work}/work")
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(work, _PRIVATE)  # noqa: PTH102  for every room
+        return work
 
     def _given_to_check(self, name: str, over: Path) -> Path:
-        upper = self.check / name
+        upper = self.given / name
         with files.explained(upper):
             mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  for every room
             self._untouched.give(upper, mode, layer=True)
@@ -130,25 +138,28 @@ class Place:
 
     def make_temporary(self) -> Path:
         """What is /tmp in a check's room, empty."""
-        path = self.check / _TMP
+        path = self.given / "check-tmp"
         with files.explained(path):
             self._untouched.give(path, _TEMPORARY)
         return path
 
-    def make_exchange(self, name: str) -> Path:
-        """A new iteration, and an empty directory in what is /tmp for its agent."""
-        self.passing.begin()
-        self.passing.directory(_TMP, _TEMPORARY)
-        return self.passing.directory(f"{_TMP}/{name}")
+    def make_exchange(self, name: str) -> None:
+        """An empty directory in what is /tmp for an agent, where nothing else is."""
+        untouched = self._untouched
+        with files.explained(self.temporary):
+            untouched.give(self.temporary, _TEMPORARY, holding=name)
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
-        """The layer of an iteration. It is made where all else of the iteration lies, and so stays close to it."""
-        layer = self.iteration(number)
-        if not os.path.lexists(layer):
-            born, *_ = [self.passing.directory(name) for name in ("born", "born/upper", "born/work")]
-            with files.explained(layer):
-                born.rename(layer)
-        return make_layer(layer, over)
+        """The layer of an iteration."""
+        return make_upper(self.iteration(number), over), self._work("agent")
+
+    def make_home(self, over: Path) -> tuple[str, str]:
+        """The layer over HOME in the rooms of agents."""
+        return make_upper(self.home, over), self._work("home", lasts=True)
+
+    def make_git(self, over: Path) -> tuple[str, str]:
+        """The layer over git's directory in the rooms of agents."""
+        return make_upper(self.git, over), self._work("git", lasts=True)
 
     @cached_property
     def agent_home(self) -> str:
@@ -161,7 +172,7 @@ class Place:
 
     def release(self) -> None:
         if self._held is not None:
-            self._drop_passing()
+            self._drop_given()
             with files.explained(self.path):
                 self._trash.remove()
             self._held.release()
@@ -172,7 +183,7 @@ class Place:
 
     def leave(self) -> None:
         """Let others in, and leave no directory behind that has nothing in it."""
-        self._drop_passing()
+        self._drop_given()
         self._trash.remove()
         with contextlib.suppress(OSError):
             if [path.name for path in self.path.iterdir()] == ["lock"]:
@@ -184,9 +195,8 @@ class Place:
                 self._unlock_for_good()
             self.path.parent.rmdir()
 
-    def _drop_passing(self) -> None:
-        self.passing.end()
-        self.drop(self.check)
+    def _drop_given(self) -> None:
+        self.drop(self.given)
         self.__dict__.pop("_untouched", None)
 
     def _unlock_for_good(self) -> None:
@@ -275,18 +285,14 @@ class Place:
         return self.path / "git"
 
     @cached_property
-    def passing(self) -> Passing:
-        return Passing(self.path, self.drop)
-
-    @cached_property
     def temporary(self) -> Path:
         """What is /tmp in an agent's room."""
-        return self.passing.path / _TMP
+        return self.given / "tmp"
 
     @cached_property
-    def check(self) -> Path:
-        """What the rooms of checks write to; it lasts if they write nothing."""
-        return self.path / "check"
+    def given(self) -> Path:
+        """What a process gives to one room after the other, as long as they leave it as it was."""
+        return self.path / "given"
 
     @property
     def was(self) -> Path:
@@ -322,9 +328,8 @@ class Place:
             self._trash.take(path)
 
     def tidy(self) -> None:
-        """What can be done while others are at work: take away what was dropped, make ready what comes next."""
+        """What can be done while others are at work: take away what was dropped."""
         self._trash.empty()
-        self.passing.prepare()
 
 
 def left_in(root: Path) -> list[str]:

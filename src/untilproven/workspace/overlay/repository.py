@@ -10,7 +10,7 @@ from untilproven.process.walls import Layer
 from untilproven.workspace.descent import Descent
 from untilproven.workspace.entry import Note
 from untilproven.workspace.overlay.commits import found_in
-from untilproven.workspace.overlay.place import Place, make_upper
+from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.snapshot import copy_layer
 
 _PROTECTED = ("hooks", "config", "config.worktree", "info/attributes")
@@ -44,15 +44,14 @@ class Repository:
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        work = self._place.passing.directory("git")
-        upper = make_upper(self._place.git, self._directory)
+        upper, work = self._place.make_git(self._directory)
         before = self._before(iteration)
         self._place.drop(before)
         try:
             self._copy.rename(before)
         except FileNotFoundError:
             self._copied(Path(upper)).rename(before)
-        return Layer(self.path, (self.path,), upper, str(work))
+        return Layer(self.path, (self.path,), upper, work, inner=True)
 
     def _copied(self, upper: Path) -> Path:
         copying = self._place.git / "copying"

@@ -29,10 +29,9 @@ from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.groups import has_other_groups
 from untilproven.workspace.overlay.into_tree import IntoTree
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.place import Place, make_layer
+from untilproven.workspace.overlay.place import Place, make_upper
 from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
-from untilproven.workspace.overlay.removal import remove
 from untilproven.workspace.overlay.repository import Repository
 from untilproven.workspace.overlay.stack import ROLE, Stack
 from untilproven.workspace.overlay.upper import Change, Found, Upper
@@ -196,7 +195,7 @@ class OverlayWorkspace:
             self._place.drop(layer)
             if self._is_stacked:
                 self._stack.lay(layer)
-            make_layer(layer, self._project.root)
+            make_upper(layer, self._project.root)
             found = replace(self._found(layer), notes={refusal})
         if self._is_stacked:
             own, total = self._stack.divide(found)
@@ -347,7 +346,6 @@ class OverlayWorkspace:
         self._exchange_of = 0
         if self._place.held:
             self._stack.told()
-            remove(self._place.home / "work")
             self._place.drop(self._place.was)
             self._was_key = ""
             self._place.leave()

@@ -98,14 +98,14 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
     place = stage.workspace._place
     signs = "stat -c '%a %u %Y %X' . ~ /tmp"
     said = stage.check(signs).output
-    names = ["upper", "home", *([] if Path(__file__).is_relative_to("/tmp") else ["tmp"])]
-    before = [(place.check / name).stat().st_ino for name in names]
+    names = ["check-upper", "check-home", *([] if Path(__file__).is_relative_to("/tmp") else ["check-tmp"])]
+    before = [(place.given / name).stat().st_ino for name in names]
     assert all(int(word) > 1_700_000_000 for line in said.splitlines() for word in line.split()[2:]), said
     stage.check("true")
     stage.agent("true", 1)
     stage.workspace.discard(1)
     stage.check("true")
-    assert before == [(place.check / name).stat().st_ino for name in names]
+    assert before == [(place.given / name).stat().st_ino for name in names]
     come_and_gone = "touch ~/left left /tmp/left && rm ~/left left /tmp/left"
     message = f"{come_and_gone} && chmod 711 . ~ && touch -d @7 . ~ /tmp"
     succeeded(stage.check(message))
@@ -113,7 +113,78 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
     assert [line.split()[:2] for line in again.splitlines()] == [line.split()[:2] for line in said.splitlines()], again
     assert all(int(word) > 1_700_000_000 for line in again.splitlines() for word in line.split()[2:]), again
     stage.workspace.close()
-    assert not {"check", "passing"}.intersection(names_in(place.path))
+    assert "given" not in names_in(place.path)
+
+
+def what_an_agent_leaves_alone_serves_the_next_and_nothing_of_it_is_left(base: Path) -> None:
+    stage = Stage(base)
+    place = stage.workspace._place
+    see = "stat -c '%a %u %Y %X' /tmp /tmp/ralph-exchange; find /tmp -mindepth 1 | sort"
+
+    def seen(number: int) -> tuple[list[int], str]:
+        said = stage.agent(see, number).output
+        stage.workspace.discard(number)
+        times = [int(word) for line in said.splitlines()[:2] for word in line.split()[2:]]
+        assert all(time > 1_700_000_000 for time in times), said
+        rest = " ".join(word for line in said.splitlines() for word in line.split()[:2])
+        return [path.stat().st_ino for path in (place.temporary, place.temporary / "ralph-exchange")], rest
+
+    first = seen(1)
+    assert seen(2) == first
+    number = 3
+    for message in (
+        "touch /tmp/left",
+        "touch /tmp/ralph-exchange/left",
+        "touch /tmp/left && rm /tmp/left && touch -d @7 /tmp",
+        "touch -d @7 /tmp/ralph-exchange",
+        "chmod 711 /tmp/ralph-exchange",
+        "chmod 711 /tmp",
+        f'{PYTHON} -c \'import os; os.setxattr("/tmp/ralph-exchange", "user.message", b"x")\'',
+    ):
+        succeeded(stage.agent(message, number))
+        stage.workspace.discard(number)
+        assert seen(number + 1)[1] == first[1], message
+        number += 2
+    stage.workspace.close()
+    assert "given" not in names_in(place.path)
+
+
+def git_is_mounted_once_for_many_agents_until_its_layer_or_what_is_beneath_it_is_another(base: Path) -> None:
+    stage = Stage(base)
+    mounted = "stat -c %d .git; git log --format=%s"
+
+    def seen(number: int, first: str = "true") -> list[str]:
+        return stage.agent(f"{first} && {mounted}", number).output.split()
+
+    commit = "git commit -qam"
+    device, *subjects = seen(1)
+    assert subjects == ["first"]
+    stage.workspace.keep(1)
+    assert seen(2, f"echo 2 >> untracked.txt && git add -A && {commit} second") == [device, "second", "first"]
+    stage.workspace.keep(2)
+    assert seen(3) == [device, "second", "first"]
+    stage.workspace.discard(3)
+    seen(4, f"echo 4 >> untracked.txt && {commit} fourth")
+    stage.workspace.discard(4)
+    assert seen(5)[1:] == ["second", "first"], "a commit goes with the iteration that made it"
+    assert Path(stage.root / ".git/hooks").exists()
+    denied = stage.agent("echo x > .git/config || echo x > .git/hooks/pre-commit", 6)
+    assert "Read-only" in denied.output
+    stage.workspace.discard(6)
+    assert stage.host("git log --format=%s").split() == ["first"]
+    stage.workspace.close()
+
+
+def what_the_user_commits_is_seen_in_the_next_room(base: Path) -> None:
+    stage = Stage(base)
+    see = "git log --format=%s; git rev-parse HEAD"
+    stage.agent(see, 1)
+    stage.workspace.keep(1)
+    for number in (2, 3):
+        stage.host(f"git commit -q --allow-empty -m user{number}")
+        assert stage.agent(see, number).output == stage.host(see), "as if it had been mounted just now"
+        stage.workspace.keep(number)
+    stage.workspace.close()
 
 
 def an_attribute_is_no_message_to_the_next_check_whatever_its_name(base: Path) -> None:
