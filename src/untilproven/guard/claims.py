@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.meaning import mean_the_same, meaning
+from untilproven.guard.types import ask_for_one_type
 
 _LENGTH = re.compile(r"len\((.+)\)|(.+)\.(?:length|size|count|len)(?:\(\))?")
 _OF_LENGTH = re.compile(r"(?i)len|size|count")
@@ -61,11 +62,11 @@ def denies(one: Assertion) -> bool:
 
 
 def ask_the_same(old: Assertion, new: Assertion) -> bool:
-    """In other words: that a thing is empty, or begins with something, or has it as a part."""
+    """In other words: that a thing is empty, or of a type, or begins with something, or has it as a part."""
     if denies(old) or denies(new):
         return False
     empty = _emptied(old)
-    return _is_beginning(old, new) or _is_part(old, new) or (empty is not None and empty == _emptied(new))
+    return ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new) or (empty is not None and empty == _emptied(new))
 
 
 def _emptied(one: Assertion) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
 
-from untilproven.guard.claims import ask_the_same, strong, without
+from untilproven.guard.claims import ask_the_same, claim, strong, without
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Assertion, Strength, Test
 from untilproven.guard.finding import Signal
@@ -24,6 +24,11 @@ _TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
+_SORTS = re.compile(r"(?i)\bsort(?:ed|_\w+)?\b(?=\s*\()|\.sort\w*\(")
+_IN_ANY_ORDER = re.compile(
+    r"ElementsMatch|ConsistOf|assertCountEqual|[iI]n_?[aA]ny_?[oO]rder|containsExactlyElementsIn|\bmembers\("
+    r"|assert(?:Same|Unordered)Elements|unordered"
+)
 _A_FEW = 3
 """If more assertions than that are others, those at the same place need not be about the same."""
 _NARROW = 0.01
@@ -79,7 +84,7 @@ def _fewer(one: Became, explanations: Explanations, gone: list[Assertion], lost:
 
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
     """The same thing asked differently."""
-    if ask_the_same(old, new):
+    if ask_the_same(old, new) or _is_sorted_no_longer(one, new):
         return
     signal = partial(signal_of, one=one, was=old.text, now=new.text, explained=explained)
     if new.tolerance is not None and new.tolerance > (old.tolerance or 0):
@@ -89,7 +94,7 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
         yield signal("exception-broadened")
     elif new.strength < old.strength:
         yield signal("assertion-weakened", amount=old.strength - new.strength)
-    elif old.error is not None and old.expected is not None and new.error is not None and new.expected is None:
+    elif old.error is not None and new.error is not None and _says_less_of_it(old, new):
         yield signal("assertion-weakened")
     elif old.expected is not None and new.expected is not None and not mean_the_same(old.expected, new.expected):
         if old.about != new.expected or new.about != old.expected:
@@ -104,6 +109,12 @@ def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
     was, now = (_NAMES.findall(each.about) for each in (old, new))
     is_there = old.about == new.about or bool({*was} & {*now}) or {*was[:1]} <= one.after.words
     return is_there and not (Strength.SOMETHING is old.strength < new.strength)
+
+
+def _is_sorted_no_longer(one: Became, new: Assertion) -> bool:
+    """What was put in order first, to be compared, is now compared in any order."""
+    was, now = (len(_SORTS.findall(each.text)) for each in (one.before, one.after))
+    return now < was and _IN_ANY_ORDER.search(new.text) is not None
 
 
 def _is_narrow(old: Assertion, new: Assertion) -> bool:
@@ -122,6 +133,11 @@ def _is_computed(old: Assertion, new: Assertion) -> bool:
 
 def _is_broader(old: str, new: str) -> bool:
     return _BREADTH.get(new, 0) > _BREADTH.get(old, 0)
+
+
+def _says_less_of_it(old: Assertion, new: Assertion) -> bool:
+    """Of an error: what it tells is asked for no longer. One that was compared as a whole is asked for all the same."""
+    return old.expected is not None and new.expected is None and not old.expected == old.error == new.error
 
 
 def _mocked(one: Became) -> Iterator[Signal]:
@@ -188,7 +204,7 @@ def _trivial(all_of: tuple[Assertion, ...]) -> list[Assertion]:
 
 
 def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Assertion, Assertion]]:
-    """By what they compare, in either order; then by what they are about; then by order, if as many."""
+    """By what they ask; by what they compare, in either order; by what they are about; then by order, if as many."""
     free = list(come)
     rest = gone
     for key in _KEYS:
@@ -212,6 +228,7 @@ def _have_a_name_in_common(old: Assertion, new: Assertion) -> bool:
 
 
 _KEYS: tuple[Callable[[Assertion], object], ...] = (
+    claim,
     lambda one: frozenset({one.about, one.expected}),
     lambda one: one.about,
 )
