@@ -65,8 +65,10 @@ def ask_the_same(old: Assertion, new: Assertion) -> bool:
     """In other words: that a thing is empty, or of a type, or begins with something, or has it as a part."""
     if denies(old) or denies(new):
         return False
+    if ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new):
+        return True
     empty = _emptied(old)
-    return ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new) or (empty is not None and empty == _emptied(new))
+    return empty is not None and empty == _emptied(new)
 
 
 def _emptied(one: Assertion) -> str | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
@@ -49,7 +48,8 @@ class Explanations:
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
-        if test.words & self._gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._gone:
+        names = test.words | _called_like(test)
+        if names & self._gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._gone:
             found.append("symbol-removed")
         elif test.words & (self._words_gone | self._undefined) or self._is_about_less(test):
             found.append("source-removed")
@@ -179,8 +179,8 @@ class Explanations:
     @cached_property
     def _undefined(self) -> frozenset[str]:
         """Names that were defined in the source more often than they are now, where something differs."""
-        was = _defined(line for pair in self._source for line in _lines(pair.before).elements())
-        now = _defined(line for pair in self._source for line in _lines(pair.after).elements())
+        was = _defined([pair.before for pair in self._source if pair.before])
+        now = _defined([pair.after for pair in self._source if pair.after])
         files = {PurePosixPath(pair.path).stem for pair in self._source if pair.after is None}
         return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - _EVERYWHERE
 
@@ -290,6 +290,11 @@ class Explanations:
         return False
 
 
+def _called_like(test: Placed) -> frozenset[str]:
+    """Its own name, if it calls something by it."""
+    return frozenset({test.short} if test.text.count(f"{test.short}(") > 1 else ())
+
+
 @lru_cache(maxsize=16)
 def _common(side: Side) -> frozenset[str]:
     """Words that most tests of a file have: they do not say what one of them is about."""
@@ -359,5 +364,9 @@ def _parts(name: str) -> frozenset[str]:
     return frozenset({*_NAME.findall(name), *(word.lower() for word in _WORD.findall(name))})
 
 
-def _defined(texts: Iterable[str]) -> Counter[str]:
-    return Counter(name or constant for text in texts for name, constant in _DEFINED.findall(text))
+def _defined(sides: list[Side]) -> Counter[str]:
+    """What is written with a word for it, and functions of languages that have none."""
+    lines = (line for side in sides for line in _lines(side).elements())
+    found = Counter(name or constant for line in lines for name, constant in _DEFINED.findall(line))
+    declared = (one for side in sides for one in side.facts.declarations if not one.is_test)
+    return found + Counter(re.split(r"::|\.", one.name)[-1] for one in declared)

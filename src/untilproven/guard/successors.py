@@ -16,6 +16,11 @@ _RELATED = 0.4
 _TWIN = 0.6
 _NEARLY_ALL = 0.8
 _SHORTEST = 3
+_OF_A_FILE = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec|it)$")
+_TELLING = 6
+"""So long is a name that is not written by chance."""
+_HARDLY_ANOTHER = 2
+_MOST = 3
 
 
 class Successors:
@@ -26,6 +31,8 @@ class Successors:
         found = []
         if self._has_copy(test):
             found.append("duplicate")
+        elif self._is_contained(test):
+            found.append("twin")
         elif twins := self._twins(test):
             runs_more = any(one.test.running > test.test.running for one in twins)
             found.append("variant" if runs_more else "twin")
@@ -35,14 +42,24 @@ class Successors:
             found.append("renewed" if max(map(weight, renewed)) >= weight(test) else "replaced")
         elif self._is_file_renewed(test):
             found.append("renewed")
-        elif self._is_outweighed(test) and (is_about_changed or self._is_covered(test)):
+        elif self._has_file_for_it(test) or (
+            self._is_outweighed(test) and (is_about_changed or self._is_covered(test))
+        ):
             found.append("replaced")
+        if not found and self._are_others_moved(test):
+            found.append("reordered")
         return tuple(found)
 
     def _has_copy(self, test: Placed) -> bool:
         """Word for word, in the same file; a name that was there twice hid one of the two."""
         beside = (one.after for one in self._kept if one.after.pair is test.pair)
         return any(one.body == test.body or one.name == test.name for one in beside)
+
+    def _is_contained(self, test: Placed) -> bool:
+        """Another test of its file, which was there before, has every line of it."""
+        lines = _lines(test)
+        beside = (one for one in self._kept if one.after.pair is test.pair and lines)
+        return any(lines <= _lines(one.before) and lines <= _lines(one.after) for one in beside)
 
     def _twins(self, test: Placed) -> list[Placed]:
         """Those that have its name but for a number or what is around it, and most of its words. In another file the
@@ -87,6 +104,21 @@ class Successors:
                 return True
         return False
 
+    def _has_file_for_it(self, test: Placed) -> bool:
+        """A new file of tests is named for something that it names, and hardly another beside it does; it asks as much
+        as those that went."""
+        for pair, added in self._new_files.items():
+            name = _OF_A_FILE.sub("", PurePosixPath(pair.path).stem)
+            is_named = len(name) >= _TELLING and name in test.words
+            if is_named and added >= self._lost_with(test) and _tests_with(name, test) <= _HARDLY_ANOTHER:
+                return True
+        return False
+
+    def _are_others_moved(self, test: Placed) -> bool:
+        """Most of those that left its file are in another now."""
+        moved = sum(one.before.pair is test.pair is not one.after.pair for one in self._kept)
+        return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
+
     @cached_property
     def _new_files(self) -> dict[Pair, int]:
         """Of tests, with what these ask."""
@@ -125,6 +157,18 @@ def weight(one: Placed) -> int:
     """How often it asks something that may fail."""
     strong = sum(assertion.strength > Strength.NOTHING for assertion in one.test.assertions)
     return strong * max(len(one.test.cases), 1)
+
+
+def _lines(one: Placed) -> frozenset[str]:
+    """Without the first, and without what only closes; letters as they are told in headers, in no case."""
+    lines = (line.strip(" \t;,").lower() for line in one.text.splitlines()[1:])
+    return frozenset(line for line in lines if NAME.search(line))
+
+
+def _tests_with(name: str, test: Placed) -> int:
+    """Tests of its file that have this word, itself among them."""
+    texts = (one.text for one in test.side.facts.declarations if one.is_test)
+    return sum(name in NAME.findall(text) for text in texts)
 
 
 def _asks(one: Placed) -> int:
