@@ -19,6 +19,9 @@ _OF_CONDITIONS = frozenset(
 _HALF = 0.5
 _OF_A_CLASS = re.compile(r"^[A-Z]\w*\.(?=\w+\()")
 _TO_NOBODY = re.compile(r"(?:let )?_ = (.+)", re.DOTALL)
+_REFUSAL = re.compile(r"(?:\)?\s*[:{]|\))\s*(?:(?:#|//).*\s*)*((?:raise|throw|return|panic!?)\b.*)")
+"""What stands right behind a condition, remarks apart."""
+_OF_TYPES = re.compile(r"isinstance\(.*\)|[\w.]+ in [(\[{](?:(?:True|False|None)(?:, )?)+[)\]}]")
 _OF_BOTH = frozenset({"moved", "symbol-removed"})
 """What explains a condition that is gone, and the error with it."""
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
@@ -109,10 +112,27 @@ def _said_for(guards: list[str], before: Placed, after: Placed, change: _Change)
     are_asked = all(_is_among(guard, change.guards_come) for guard in guards)
     if are_asked or (raised and change.are_raised_instead(raised, after)):
         yield "moved"
+    if all(_is_refused_still(guard, before, after) or _is_for_types(guard, before) for guard in guards) and not touched:
+        yield "needless"
     if all(change.names_gone & {*_NAME.findall(guard)} for guard in guards):
         yield "symbol-removed"
         if change.guards_come:
             yield "written-out"
+
+
+def _is_refused_still(guard: str, before: Placed, after: Placed) -> bool:
+    """The line by which it refused is there as often as it was, whatever is asked before it now."""
+    found = re.search(r"\s+".join(map(re.escape, guard.split())), before.text)
+    refusal = _REFUSAL.match(before.text, found.end()) if found else None
+    if refusal is None:
+        return False
+    was, now = ([line.strip() for line in side.text.splitlines()].count(refusal[1].strip()) for side in (before, after))
+    return 0 < was <= now
+
+
+def _is_for_types(guard: str, before: Placed) -> bool:
+    """It was asserted of what type something is, which is said to those who check types, too."""
+    return _OF_TYPES.fullmatch(guard) is not None and f"assert {guard}" in " ".join(before.text.split())
 
 
 def _is_among(guard: str, others: list[frozenset[str]]) -> bool:
