@@ -11,6 +11,7 @@ from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals import strictness
+from untilproven.guard.signals.apart import set_apart
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.documents import name_of
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
@@ -20,8 +21,6 @@ from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 _IGNORE_FILES = re.compile(
     r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
 )
-_STARTS_IN = r"(?:changedir\s*=|\bcd)\s*[\"']?"
-_STARTED_BY = frozenset({"tox.ini", "Makefile", "noxfile.py", "justfile"})
 _BUILDS = re.compile(r"pom\.xml|.*\.gradle(?:\.kts)?")
 _BUILD_COMMENT = re.compile(r"<!--.*?-->|/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 _BUILD_SKIPS = re.compile(
@@ -38,7 +37,7 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
     for name, after in now.items():
         if _told(name) in told:
             for signal in _compared(name, was, now, after):
-                yield _run_apart(_with_new_places(signal, new, moved), comparison)
+                yield set_apart(_with_new_places(signal, new, moved), comparison)
     for name, before in was.items():
         if not now.anywhere(name):
             yield from _gone(before, now)
@@ -59,22 +58,6 @@ def _with_new_places(signal: Signal, new: list[str], moved: dict[str, str]) -> S
     elif signal.name != strictness.COLLECTION or not all(_is_below(place, new) for place in places):
         return signal
     return msgspec.structs.replace(signal, explained=(*signal.explained, "new-place"))
-
-
-def _run_apart(signal: Signal, comparison: Comparison) -> Signal:
-    """Tests in a directory that another run was started in before, and still is."""
-    if signal.name != strictness.COLLECTION or not signal.now:
-        return signal
-    others = [pair for pair in comparison.pairs if pair.path != signal.path and name_of(pair.path) in _STARTED_BY]
-    for place in signal.now.split("; "):
-        started = re.compile(rf"{_STARTS_IN}(?:\./)?{re.escape(place.strip('*/'))}/?[\"']?\s")
-        if not any(_is_in_both(started, pair) for pair in others):
-            return signal
-    return msgspec.structs.replace(signal, explained=(*signal.explained, "run-apart"))
-
-
-def _is_in_both(started: re.Pattern[str], pair: Pair) -> bool:
-    return all(side is not None and started.search(side.text) for side in (pair.before, pair.after))
 
 
 def _is_below(place: str, paths: list[str]) -> bool:
