@@ -103,12 +103,17 @@ def in_body(body: SgNode, calls: Iterable[Call]) -> Iterator[str]:
     for loop in body.find_all(kind="for_statement" if is_kotlin(body) else "enhanced_for_statement"):
         yield from _looped(loop)
     for call in calls:
-        if call.name in _ROWS and call.arguments:
+        if call.name in _ROWS and call.arguments and _is_of_no_value(call):
             yield flat(call.arguments[0]) if call.name.startswith("dynamic") else flat(call.node)
         elif call.name in {"forEach", "onEach", "withData"}:
             given = [value for value in call.arguments if value.kind() not in LAMBDAS]
             over = given or ([call.receiver] if call.receiver else [])
             yield from (row for one in over for row in table(one, alone=len(over) == 1))
+
+
+def _is_of_no_value(call: Call) -> bool:
+    """By its own name, or as a function of a class: what a value is told, as in `request.data(...)`, is no row."""
+    return call.receiver is None or re.fullmatch(r"[A-Z][\w.]*", call.receiver.text()) is not None
 
 
 def _looped(loop: SgNode) -> Iterator[str]:
