@@ -87,7 +87,12 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
             yield _optional(run, quiet, now)
         else:
             left.append(run)
-    yield from (_removed(run, was, now) for run in left if _is_missed(run, come, now))
+    new = _without(now.heard, was.heard)
+    for run in left:
+        if _is_missed(run, come, now):
+            signal = _removed(run, was, now)
+            said = ("something-came",) if _is_in_another_task(run, new) else ()
+            yield msgspec.structs.replace(signal, explained=tuple(dict.fromkeys((*signal.explained, *said))))
 
 
 def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
@@ -97,6 +102,14 @@ def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
     if any(new.check.purpose == "anything" and _may_stand_for(new, run, now) for new in come):
         return False
     return not any(run.check.purpose in {new.check.purpose, "anything"} for new in come)
+
+
+def _is_in_another_task(run: Run, new: list[Run]) -> bool:
+    """A linter or a type checker was a task of the project, and its job runs another of them now: what is in it is not
+    known."""
+    runner, _, task = run.check.tool.partition(" ")
+    beside = (one.check.tool.partition(" ") for one in new if (one.path, one.job) == (run.path, run.job))
+    return run.check.purpose in _ONCE_IS_ENOUGH and any(task and one[0] == runner and one[2] for one in beside)
 
 
 def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
