@@ -5,6 +5,7 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
+from untilproven.guard.adapting import Adapted
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.facts import Assertion
 from untilproven.guard.kinds import is_prose
@@ -44,7 +45,7 @@ class Explanations:
 
     def __init__(self, comparison: Comparison, tests: Tests) -> None:
         self._comparison, self._successors = comparison, Successors(tests)
-        self.elsewhere = Elsewhere(tests)
+        self.elsewhere, self._adapted = Elsewhere(tests), Adapted(tests)
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
@@ -54,7 +55,21 @@ class Explanations:
         elif test.words & (self._words_gone | self._undefined) or self._is_about_less(test):
             found.append("source-removed")
         is_about_changed = self._is_about_changed(test)
-        return (*found, *self._successors.of(test, is_about_changed=is_about_changed))
+        found += self._successors.of(test, is_about_changed=is_about_changed)
+        return tuple(found or self._of_those_beside(test))
+
+    def are_ported(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
+        """Of assertions that are asked nowhere: like those of several tests beside it they were asked of something that
+        the file knows no longer."""
+        return self._adapted.is_ported(one.before) and self.elsewhere.are_about_another(one, lost, come)
+
+    def _of_those_beside(self, test: Placed) -> list[str]:
+        """Where nothing is said for the test itself."""
+        if self._successors.are_others_moved(test):
+            return ["reordered"]
+        if self._adapted.is_ported(test):
+            return ["ported"]
+        return ["adapted"] if self._adapted.is_adapted(test, self._parts_touched) else []
 
     def of_condition(self, reason: str) -> tuple[str, ...]:
         """Of one under which a test is skipped: the source was made to ask for the same version of something."""

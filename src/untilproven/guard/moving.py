@@ -59,6 +59,10 @@ class Elsewhere:
         others = [old for old in left if not _is_about_another(old, one, come)]
         return others if len(left) <= _A_FEW else left
 
+    def are_about_another(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
+        """All of those that are asked nowhere were asked of something that the file knows no longer."""
+        return bool(lost) and all(_is_about_another(old, one, come) for old in lost)
+
     def has_cases(self, one: Became, cases: list[str]) -> bool:
         """Whether others run with each of these, or the test itself, put in another way. One that also runs with those
         that are left is modelled on it, and has taken nothing over."""

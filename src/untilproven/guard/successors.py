@@ -42,13 +42,20 @@ class Successors:
             found.append("renewed" if max(map(weight, renewed)) >= weight(test) else "replaced")
         elif self._is_file_renewed(test):
             found.append("renewed")
-        elif self._has_file_for_it(test) or (
-            self._is_outweighed(test) and (is_about_changed or self._is_covered(test))
-        ):
+        elif self._has_file_for_it(test) or self._is_replaced(test, is_about_changed=is_about_changed):
             found.append("replaced")
-        if not found and self._are_others_moved(test):
-            found.append("reordered")
         return tuple(found)
+
+    def are_others_moved(self, test: Placed) -> bool:
+        """Most of those that left its file are in another now."""
+        moved = sum(one.before.pair is test.pair is not one.after.pair for one in self._kept)
+        return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
+
+    def _is_replaced(self, test: Placed, *, is_about_changed: bool) -> bool:
+        is_covered = self._is_covered(test)
+        if is_about_changed and is_covered and self._are_as_many(test):
+            return True
+        return (is_about_changed or is_covered) and self._is_outweighed(test)
 
     def _has_copy(self, test: Placed) -> bool:
         """Word for word, in the same file; a name that was there twice hid one of the two."""
@@ -114,11 +121,6 @@ class Successors:
                 return True
         return False
 
-    def _are_others_moved(self, test: Placed) -> bool:
-        """Most of those that left its file are in another now."""
-        moved = sum(one.before.pair is test.pair is not one.after.pair for one in self._kept)
-        return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
-
     @cached_property
     def _new_files(self) -> dict[Pair, int]:
         """Of tests, with what these ask."""
@@ -130,6 +132,11 @@ class Successors:
         added = sum(weight(one) for one in self._tests.added if one.pair is test.pair)
         grown = (one for one in self._grown if one.after.pair is test.pair)
         return added + sum(weight(one.after) - weight(one.before) for one in grown) >= self._lost_with(test)
+
+    def _are_as_many(self, test: Placed) -> bool:
+        """New tests beside it, each of which asks something, as those that went."""
+        added = sum(weight(one) > 0 for one in self._tests.added if one.pair is test.pair)
+        return added >= sum(one.pair is test.pair for one in self._tests.removed)
 
     def _is_covered(self, test: Placed) -> bool:
         """New and grown tests beside it have most of its words."""

@@ -59,7 +59,7 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
         lost = [old for old in gone if id(old) not in paired]
         others = sum(id(new) not in paired for new in come)
         if len(lost) > others:
-            yield _fewer(one, explanations, lost, explanations.elsewhere.lost(one, lost, come), others)
+            yield _fewer(one, explanations, lost, come, others)
     if trivial := without(_trivial(now.assertions), _trivial(was.assertions)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
         beside = ("beside-others",) if not gone and len(come) >= len(trivial) else ()
@@ -74,12 +74,17 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     yield from _mocked(one)
 
 
-def _fewer(one: Became, explanations: Explanations, gone: list[Assertion], lost: list[Assertion], come: int) -> Signal:
-    """`gone` have no counterpart in the test, and so many others have come; `lost` are asked nowhere."""
+def _fewer(
+    one: Became, explanations: Explanations, gone: list[Assertion], come: list[Assertion], others: int
+) -> Signal:
+    """`gone` have no counterpart in the test, and so many others have come."""
     said = max((explanations.of_lost(one, old.text, gone) for old in gone), key=len)
-    if len(lost) <= come:
+    lost = explanations.elsewhere.lost(one, gone, come)
+    if len(lost) <= others:
         said, lost = (*said, "moved"), gone
-    return signal_of("assertion-removed", one, was=lost[0].text, explained=said, amount=len(lost) - come)
+    elif "source-changed" not in said and explanations.are_ported(one, lost, come):
+        said = (*said, "ported")
+    return signal_of("assertion-removed", one, was=lost[0].text, explained=said, amount=len(lost) - others)
 
 
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:

@@ -87,11 +87,11 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
             yield _optional(run, quiet, now)
         else:
             left.append(run)
-    new = _without(now.heard, was.heard)
+    all_new = _without(now.heard, was.heard)
     for run in left:
         if _is_missed(run, come, now):
             signal = _removed(run, was, now)
-            said = ("something-came",) if _is_in_another_task(run, new) else ()
+            said = ("something-came",) if _is_in_another_task(run, all_new) else ()
             yield msgspec.structs.replace(signal, explained=tuple(dict.fromkeys((*signal.explained, *said))))
 
 
