@@ -89,28 +89,6 @@ def test_what_was_touched_is_made_anew(tmp_path: Path, how: str) -> None:
     assert os.listxattr(path) == []
 
 
-@pytest.mark.parametrize("how", TOUCHED)
-@pytest.mark.parametrize("which", ["given", "given/inner"])
-def test_what_is_held_is_looked_at_as_well(tmp_path: Path, how: str, which: str) -> None:
-    untouched, path = Untouched(remove), tmp_path / "given"
-    untouched.give(path, 0o750, holding="inner")
-    before = [one.stat().st_ino for one in (path, path / "inner")]
-    untouched.give(path, 0o750, holding="inner")
-    assert before == [one.stat().st_ino for one in (path, path / "inner")]
-    time.sleep(0.02)  # the clock of the file system stands still for some milliseconds
-    if how in {"a link", "nothing"}:
-        remove(tmp_path / which)
-    else:
-        TOUCHED[how](tmp_path / which)
-    untouched.give(path, 0o750, holding="inner")
-    assert [one.name for one in path.iterdir()] == ["inner"]
-    assert list((path / "inner").iterdir()) == []
-    for one, mode in ((path, 0o750), (path / "inner", 0o700)):
-        assert one.stat().st_mode & 0o7777 == mode
-        assert min(one.stat().st_mtime, one.stat().st_atime) > 1e9
-        assert os.listxattr(one) == []
-
-
 def test_what_another_process_has_left_is_not_given(tmp_path: Path) -> None:
     path = tmp_path / "given"
     Untouched(remove).give(path, 0o750)

@@ -17,11 +17,12 @@ from untilproven.store.agent_place import agent_home
 from untilproven.store.lock import FileLock
 from untilproven.store.spreading import spread
 from untilproven.store.vouch import user_state
+from untilproven.workspace.overlay.emptied import emptied
 from untilproven.workspace.overlay.trash import Trash
 from untilproven.workspace.overlay.untouched import Untouched
 
 _PRIVATE = 0o700
-_TEMPORARY = 0o1777
+_TMP, _TEMPORARY = "tmp", 0o1777
 _OVERLAYFS = 0x794C7630
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
@@ -98,11 +99,15 @@ class Place:
         return Trash(self.path / "trash")
 
     @cached_property
-    def _untouched(self) -> Untouched:
+    def _given(self) -> Path:
         """What one process gives to its rooms, and nothing that another has left."""
         self.drop(self.given)
         make_private(self.given)
         spread(self.given)
+        return self.given
+
+    @cached_property
+    def _untouched(self) -> Untouched:
         return Untouched(self.drop)
 
     def make_check(self, over: Path) -> tuple[str, str]:
@@ -119,7 +124,7 @@ class Place:
     def _work(self, name: str, *, lasts: bool = False) -> str:
         """What the kernel needs beside a layer, and shows to nobody. What it has left there is dropped, unless the
         layer may still be mounted."""
-        work = f"{self.given}/work-{name}"
+        work = f"{self._given}/work-{name}"
         with files.explained(self.given):
             if not lasts:
                 with contextlib.suppress(FileNotFoundError):
@@ -130,7 +135,7 @@ class Place:
         return work
 
     def _given_to_check(self, name: str, over: Path) -> Path:
-        upper = self.given / name
+        upper = self._given / name
         with files.explained(upper):
             mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  for every room
             self._untouched.give(upper, mode, layer=True)
@@ -138,16 +143,18 @@ class Place:
 
     def make_temporary(self) -> Path:
         """What is /tmp in a check's room, empty."""
-        path = self.given / "check-tmp"
+        path = self._given / "check-tmp"
         with files.explained(path):
             self._untouched.give(path, _TEMPORARY)
         return path
 
     def make_exchange(self, name: str) -> None:
         """An empty directory in what is /tmp for an agent, where nothing else is."""
-        untouched = self._untouched
-        with files.explained(self.temporary):
-            untouched.give(self.temporary, _TEMPORARY, holding=name)
+        path = self._given / _TMP
+        if not emptied(path, _TEMPORARY, name, _PRIVATE):
+            self.drop(path)
+            make_temporary(path)
+            make_private(path / name)
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
         """The layer of an iteration."""
@@ -197,7 +204,8 @@ class Place:
 
     def _drop_given(self) -> None:
         self.drop(self.given)
-        self.__dict__.pop("_untouched", None)
+        for name in ("_given", "_untouched"):
+            self.__dict__.pop(name, None)
 
     def _unlock_for_good(self) -> None:
         """Locks that nobody holds go; whoever waits for one sees that its file is gone, and makes another."""
@@ -287,7 +295,7 @@ class Place:
     @cached_property
     def temporary(self) -> Path:
         """What is /tmp in an agent's room."""
-        return self.given / "tmp"
+        return self.given / _TMP
 
     @cached_property
     def given(self) -> Path:

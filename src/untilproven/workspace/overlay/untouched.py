@@ -4,7 +4,7 @@ good part of what a room costs."""
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from untilproven.store.spreading import flags_of
@@ -24,25 +24,16 @@ class Untouched:
         self._given: dict[Path, tuple[int, ...]] = {}
         self._touched: set[Path] = set()
 
-    def give(self, path: Path, mode: int, *, layer: bool = False, holding: str = "") -> None:
-        """A directory with this mode, in which nothing tells whether a program was there before; rooms see it as it is,
-        or as what a layer has on top. It is empty, but for an empty directory of the name that it is `holding`."""
-        inner = [path / holding] if holding else []
-        is_same = self._is_as_given(path, mode, [holding] if holding else [], _OF_A_LAYER if layer else frozenset())
-        for one in inner:
-            is_same = self._is_as_given(one, _PRIVATE) and is_same
-        if not is_same:
+    def give(self, path: Path, mode: int, *, layer: bool = False) -> None:
+        """An empty directory with this mode, in which nothing tells whether a program was there before; rooms see it
+        as it is, or as what a layer has on top."""
+        if not self._is_as_given(path, mode, _OF_A_LAYER if layer else frozenset()):
             self._drop(path)
-            for one in (path, *inner):
-                os.mkdir(one, _PRIVATE)  # noqa: PTH102  done for every room
+            os.mkdir(path, _PRIVATE)  # noqa: PTH102  done for every room
             if mode != _PRIVATE:
                 os.chmod(path, mode)  # noqa: PTH101  the same
             if layer:
                 _mark(path)
-        for one in (*inner, path):
-            self._remember(one)
-
-    def _remember(self, path: Path) -> None:
         fd = os.open(path, _DIRECTORY)
         try:
             os.utime(fd)  # a time that a program can set could be a message to the next
@@ -50,13 +41,11 @@ class Untouched:
         finally:
             os.close(fd)
 
-    def _is_as_given(
-        self, path: Path, mode: int, names: Sequence[str] = (), attributes: frozenset[str] = frozenset()
-    ) -> bool:
+    def _is_as_given(self, path: Path, mode: int, attributes: frozenset[str]) -> bool:
         given = self._given.pop(path, None)
         if given is None:
             return False
-        is_same = given[0] == mode and _is_untouched(path, given, names, attributes)
+        is_same = given[0] == mode and _is_untouched(path, given, attributes)
         if not is_same:
             self._touched.add(path)
         return is_same
@@ -74,14 +63,13 @@ def _mark(path: Path) -> None:
             os.setxattr(path, name, os.urandom(16))
 
 
-def _is_untouched(path: Path, given: tuple[int, ...], names: Sequence[str], attributes: frozenset[str]) -> bool:
+def _is_untouched(path: Path, given: tuple[int, ...], attributes: frozenset[str]) -> bool:
     try:
         fd = os.open(path, _DIRECTORY)
     except OSError:
         return False
     try:
-        holds = os.listdir(fd)  # noqa: PTH208  done for every room
-        return _signs(fd) == given and holds == list(names) and attributes.issuperset(os.listxattr(fd))
+        return _signs(fd) == given and not os.listdir(fd) and attributes.issuperset(os.listxattr(fd))  # noqa: PTH208
     finally:
         os.close(fd)
 

@@ -116,37 +116,40 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
     assert "given" not in names_in(place.path)
 
 
-def what_an_agent_leaves_alone_serves_the_next_and_nothing_of_it_is_left(base: Path) -> None:
+def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: Path) -> None:
     stage = Stage(base)
-    place = stage.workspace._place
-    see = "stat -c '%a %u %Y %X' /tmp /tmp/ralph-exchange; find /tmp -mindepth 1 | sort"
+    temporary = stage.workspace._place.temporary
+    signs = "stat -c '%n %a %u' /tmp /tmp/ralph-exchange; getfattr -d -m - /tmp /tmp/ralph-exchange; find /tmp | sort"
 
-    def seen(number: int) -> tuple[list[int], str]:
-        said = stage.agent(see, number).output
+    def seen(number: int, leave: str = "true") -> tuple[int, str]:
+        outside = stage.workspace.exchange(number).outside
+        (outside / "prompt.md").write_text("from the runner")
+        said = stage.agent(f"{signs}; rm /tmp/ralph-exchange/prompt.md; {leave}", number).output
         stage.workspace.discard(number)
-        times = [int(word) for line in said.splitlines()[:2] for word in line.split()[2:]]
-        assert all(time > 1_700_000_000 for time in times), said
-        rest = " ".join(word for line in said.splitlines() for word in line.split()[:2])
-        return [path.stat().st_ino for path in (place.temporary, place.temporary / "ralph-exchange")], rest
+        return temporary.stat().st_ino, said
 
     first = seen(1)
-    assert seen(2) == first
-    number = 3
-    for message in (
-        "touch /tmp/left",
-        "touch /tmp/ralph-exchange/left",
-        "touch /tmp/left && rm /tmp/left && touch -d @7 /tmp",
-        "touch -d @7 /tmp/ralph-exchange",
-        "chmod 711 /tmp/ralph-exchange",
-        "chmod 711 /tmp",
+    assert "prompt.md" in first[1]
+    assert seen(2, "touch /tmp/ralph-exchange/result.json") == first
+    assert seen(3, "mkdir -p /tmp/deep/er && chmod 0 /tmp/deep") == first
+    number = 4
+    for leave in (
+        "chmod 700 /tmp",
+        "chmod 777 /tmp/ralph-exchange",
+        "mkdir /tmp/ralph-exchange/directory",
+        "ln -s /etc /tmp/link",
+        f'{PYTHON} -c \'import os; os.setxattr("/tmp", "user.message", b"x")\'',
         f'{PYTHON} -c \'import os; os.setxattr("/tmp/ralph-exchange", "user.message", b"x")\'',
+        "for each in 1 2 3 4 5 6 7 8 9; do touch /tmp/ralph-exchange/$each; done",
     ):
-        succeeded(stage.agent(message, number))
-        stage.workspace.discard(number)
-        assert seen(number + 1)[1] == first[1], message
+        inode, said = seen(number, leave)
+        assert said == first[1], leave
+        again = seen(number + 1)
+        assert again[1] == first[1], leave
+        assert again[0] != inode, leave
         number += 2
     stage.workspace.close()
-    assert "given" not in names_in(place.path)
+    assert "given" not in names_in(stage.workspace._place.path)
 
 
 def git_is_mounted_once_for_many_agents_until_its_layer_or_what_is_beneath_it_is_another(base: Path) -> None:
