@@ -6,14 +6,16 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.adapting import Adapted
+from untilproven.guard.coining import coined
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.facts import Assertion
 from untilproven.guard.kinds import is_prose
 from untilproven.guard.languages import grammar_of
-from untilproven.guard.moving import Elsewhere, gives_otherwise
+from untilproven.guard.moving import Elsewhere, besides_assertions, gives_otherwise
 from untilproven.guard.names import EVERYWHERE as _EVERYWHERE
 from untilproven.guard.names import NAME as _NAME
 from untilproven.guard.names import WORD as _WORD
+from untilproven.guard.names import names_in
 from untilproven.guard.pairing import Became, Placed, Tests, functions_of
 from untilproven.guard.successors import Successors
 from untilproven.guard.values import edit, fragments
@@ -28,6 +30,7 @@ _TOKEN = re.compile(r"\w+")
 _VERSION = re.compile(r"[A-Za-z_]{2}\d")
 _WARNS = re.compile(r"(?i)deprecat|\bwarns?\b|warnings?\b")
 _ESCAPED = re.compile(r"\\[nrtbf]")
+_NEGATED = re.compile(r"^(?:not\b|!)|^\(|\)$")
 _SHORTEST = 4
 _SHORTEST_TOLD = 3
 _SHORTEST_PIECE = 5
@@ -55,7 +58,8 @@ class Explanations:
         elif test.words & (self._words_gone | self._undefined) or self._is_about_less(test):
             found.append("source-removed")
         is_about_changed = self._is_about_changed(test)
-        found += self._successors.of(test, is_about_changed=is_about_changed)
+        own = _telling(names_in(test.text)) - _common(test.side) - {test.short}
+        found += self._successors.of(test, own, is_about_changed=is_about_changed)
         return tuple(found or self._of_those_beside(test))
 
     def are_ported(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
@@ -72,10 +76,15 @@ class Explanations:
         return ["adapted"] if self._adapted.is_adapted(test, self._parts_touched) else []
 
     def of_condition(self, reason: str) -> tuple[str, ...]:
-        """Of one under which a test is skipped: the source was made to ask for the same version of something."""
+        """Of one under which a test is skipped: the source was made to ask the same, or for the same version."""
         condition, *_ = reason.split(": ")
-        versions = {name for name in _NAME.findall(condition) if _VERSION.search(name)}
-        return ("source-asks-too",) if versions & self._tokens[1] else ()
+        names = _NAME.findall(condition)
+        versions = {name for name in names if _VERSION.search(name)}
+        asked = _NEGATED.sub("", condition).strip()
+        is_asked = (
+            any(len(name) >= _SHORTEST for name in names) and asked in self._texts[1] and asked not in self._texts[0]
+        )
+        return ("source-asks-too",) if is_asked or versions & self._tokens[1] else ()
 
     def of_changed(self, test: Placed) -> tuple[str, ...]:
         """Its subject was changed, too: it names something of the source that differs, or is named after it."""
@@ -119,7 +128,8 @@ class Explanations:
         before, after = _rest(one.before.text, was), _rest(one.after.text, now)
         beside = _tokens_changed(one.after.pair) if one.after.pair.is_test else (frozenset[str](), frozenset[str]())
         is_given = one.after.words & self._data_touched or _telling(lost) & beside[0] or _telling(come) & beside[1]
-        if come & (after - before) or lost & (before - after) or is_given or gives_otherwise(one, old.about):
+        is_sign = _is_given_more(one, fragments(was, now)[1])
+        if come & (after - before) or lost & (before - after) or is_given or is_sign or gives_otherwise(one, old.about):
             found.append("input-changed")
         if self.source_differs and one.before.short != one.after.short:
             found.append("retitled")
@@ -189,7 +199,8 @@ class Explanations:
     @cached_property
     def _gone(self) -> frozenset[str]:
         """Names that were defined in the source, and are not even mentioned any more where something differs."""
-        return self._undefined - self._there
+        went = (line for pair in self._source for line in (_lines(pair.before) - _lines(pair.after)))
+        return (self._undefined | (frozenset(coined(went)) - _EVERYWHERE)) - self._there
 
     @cached_property
     def _undefined(self) -> frozenset[str]:
@@ -251,7 +262,7 @@ class Explanations:
             if before and after.pair.path in source:
                 was, now = _lines_of(before.text), _lines_of(after.text)
                 if _is_mostly_gone((was - now).total(), (now - was).total()):
-                    found.add(after.short)
+                    found.add(_called(after))
         return frozenset(name for name in found if len(name) >= _SHORTEST) - _EVERYWHERE
 
     @cached_property
@@ -279,7 +290,7 @@ class Explanations:
     def _functions_touched(self) -> frozenset[str]:
         """Functions of the source that differ, by the last part of their names."""
         source = {pair.path for pair in self._source}
-        differ = (one.short for _, one in functions_of(self._comparison) if one.pair.path in source)
+        differ = (_called(one) for _, one in functions_of(self._comparison) if one.pair.path in source)
         return frozenset(differ) - _EVERYWHERE
 
     @cached_property
@@ -308,6 +319,19 @@ class Explanations:
 def _called_like(test: Placed) -> frozenset[str]:
     """Its own name, if it calls something by it."""
     return frozenset({test.short} if test.text.count(f"{test.short}(") > 1 else ())
+
+
+def _called(function: Placed) -> str:
+    """Its name, as it is called: one of several of a name has its parameters behind it."""
+    return re.split(r"::|\.", function.name.partition("(")[0])[-1]
+
+
+def _is_given_more(one: Became, piece: str) -> bool:
+    """A sign that is new in a value is also new in what the test gives; words and numbers are looked for elsewhere."""
+    if not piece or piece.isalnum():
+        return False
+    was, now = (besides_assertions(side).count(piece) for side in (one.before, one.after))
+    return now > was
 
 
 @lru_cache(maxsize=16)

@@ -204,12 +204,12 @@ def _went_along(old: Assertion, one: Became, other: Placed) -> bool:
 def gives_otherwise(one: Became, about: str) -> bool:
     """What is asked about is made of something else in the test than it was; that it is made by another function, which
     may be the same under another name, says nothing."""
-    was, now = (_bound(_besides_assertions(side)) for side in (one.before, one.after))
+    was, now = (_bound(besides_assertions(side)) for side in (one.before, one.after))
     names = {*_NAME.findall(_LITERAL.sub("", about))} & was.keys() & now.keys()
     return any(_given(was[name]) != _given(now[name]) for name in names)
 
 
-def _besides_assertions(test: Placed) -> str:
+def besides_assertions(test: Placed) -> str:
     asked = "\n".join(one.text for one in test.test.assertions)
     return "\n".join(line for line in test.text.splitlines() if " ".join(line.split()) not in asked)
 

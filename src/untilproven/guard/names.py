@@ -11,6 +11,17 @@ EVERYWHERE = frozenset(
     | {"object", "undefined", "toString", "length", "message", "__name__", "number", "text", "Type", "property"}
 )
 """Names that relate nothing to anything."""
+_SAID = re.compile(
+    r"\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"|/\*.*?\*/|(?<!:)//[^\n]*|(?<!\S)#(?!\[)[^\n]*",
+    re.DOTALL,
+)
+"""Texts and remarks."""
+
+
+def names_in(code: str) -> frozenset[str]:
+    """Without what stands in texts and remarks."""
+    return frozenset(NAME.findall(_SAID.sub(" ", code)))
 
 
 def words_of(name: str) -> frozenset[str]:

@@ -21,13 +21,16 @@ _TELLING = 6
 """So long is a name that is not written by chance."""
 _HARDLY_ANOTHER = 2
 _MOST = 3
+_SEVERAL = 4
+"""So many names must be a test's own to be looked for in others."""
 
 
 class Successors:
     def __init__(self, tests: Tests) -> None:
         self._tests = tests
 
-    def of(self, test: Placed, *, is_about_changed: bool) -> tuple[str, ...]:
+    def of(self, test: Placed, own: frozenset[str], *, is_about_changed: bool) -> tuple[str, ...]:
+        """`own` are names that few tests beside it have."""
         found = []
         if self._has_copy(test):
             found.append("duplicate")
@@ -36,13 +39,14 @@ class Successors:
         elif twins := self._twins(test):
             runs_more = any(one.test.running > test.test.running for one in twins)
             found.append("variant" if runs_more else "twin")
+        renewed = self._renewed(test)
         if self._are_consolidated(test):
             found.append("consolidated")
-        elif renewed := self._renewed(test):
-            found.append("renewed" if max(map(weight, renewed)) >= weight(test) else "replaced")
-        elif self._is_file_renewed(test):
+        elif (renewed and max(map(weight, renewed)) >= weight(test)) or self._is_file_renewed(test):
             found.append("renewed")
-        elif self._has_file_for_it(test) or self._is_replaced(test, is_about_changed=is_about_changed):
+        elif is_about_changed and self._is_rewritten(test, own):
+            found.append("rewritten")
+        elif renewed or self._has_file_for_it(test) or self._is_replaced(test, is_about_changed=is_about_changed):
             found.append("replaced")
         return tuple(found)
 
@@ -52,10 +56,14 @@ class Successors:
         return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
 
     def _is_replaced(self, test: Placed, *, is_about_changed: bool) -> bool:
-        is_covered = self._is_covered(test)
+        is_covered = self._is_covered(test, test.words)
         if is_about_changed and is_covered and self._are_as_many(test):
             return True
         return (is_about_changed or is_covered) and self._is_outweighed(test)
+
+    def _is_rewritten(self, test: Placed, own: frozenset[str]) -> bool:
+        """Others beside it ask as much, and have most of what only it named."""
+        return len(own) >= _SEVERAL and self._is_outweighed(test) and self._is_covered(test, own)
 
     def _has_copy(self, test: Placed) -> bool:
         """Word for word, in the same file; a name that was there twice hid one of the two."""
@@ -138,10 +146,10 @@ class Successors:
         added = sum(weight(one) > 0 for one in self._tests.added if one.pair is test.pair)
         return added >= sum(one.pair is test.pair for one in self._tests.removed)
 
-    def _is_covered(self, test: Placed) -> bool:
-        """New and grown tests beside it have most of its words."""
+    def _is_covered(self, test: Placed, words: frozenset[str]) -> bool:
+        """New and grown tests beside it have most of these words."""
         there = {name for one in self._gained if one.pair is test.pair for name in one.words}
-        return len(test.words & there) >= _SHARE * len(test.words)
+        return len(words & there) >= _SHARE * len(words)
 
     def _lost_with(self, test: Placed) -> int:
         """What it and those that went with it asked."""

@@ -67,10 +67,13 @@ def _has_likes(signal: Signal, edits: list[tuple[Signal, Edit]]) -> bool:
 
 
 def _in_common(one: Edit, other: Edit) -> int:
-    """How much of both is the same; nothing, unless some of what went is and some of what came."""
-    lost, come = len(one.lost & other.lost), len(one.come & other.come)
+    """How much of both is the same; nothing, unless some of what went is and some of what came. One that was exchanged
+    for another is enough, unless it is a number."""
+    lost, come = one.lost & other.lost, one.come & other.come
+    if lost and come and not any(piece.isdigit() for piece in lost | come):
+        return max(len(lost) + len(come), _ENOUGH)
     if (lost or not (one.lost or other.lost)) and (come or not (one.come or other.come)):
-        return max(lost + come, 1)
+        return max(len(lost) + len(come), 1)
     return int(one.key != "" and one.key == other.key)
 
 

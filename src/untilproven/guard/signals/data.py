@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair
@@ -23,6 +24,9 @@ _DATA = re.compile(
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
 _OF_DATA = re.compile(r"(?:^|(?<=/))(?:test[-_]?data|(?:__)?fixtures?(?:__)?|data|samples?|cassettes)/.*")
+_TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}")
+"""Versions, and words that say something."""
+_YEAR = re.compile(rb"(?i)(copyright\W{0,8}(?:\(c\)|\xc2\xa9)?\W{0,3})\d{4}(?:\s*-\s*\d{4})?")
 _LOW = re.compile(rb"[a-z]{4,}")
 _NUMBER = re.compile(rb"\d")
 _OF_ANY = frozenset({"test", "tests", "data", "testdata", "fixture", "fixtures", "resources", "main", "index", "json"})
@@ -37,6 +41,7 @@ def data(comparison: Comparison) -> Iterator[Signal]:
     if reasons:
         explained.append("source-changed")
     tests = [pair for pair in comparison.pairs if pair.is_test and grammar_of(pair.path)]
+    told = frozenset[bytes]().union(*(_told(pair) for pair in comparison.pairs if grammar_of(pair.path)))
     if sum(_name(pair) is not None for pair in comparison.pairs) >= _A_SUITE:
         explained.append("suite-updated")
     for pair in comparison.pairs:
@@ -46,6 +51,8 @@ def data(comparison: Comparison) -> Iterator[Signal]:
         gone, come = _changed(pair)
         if gone:
             said = [*explained, *_said_for(pair, gone, come)]
+            if _told(pair) & told:
+                said.append("told")
             if any(name == "snapshot-rewritten" or _is_of(pair, test) for test in tests):
                 said.append("tests-changed")
             elif any(_is_near(test, pair) for test in tests):
@@ -72,6 +79,14 @@ def _said_for(pair: Pair, gone: int, come: int) -> Iterator[str]:
         yield "grown"
 
 
+@lru_cache(maxsize=64)
+def _told(pair: Pair) -> frozenset[bytes]:
+    """Words that it has more often than it had."""
+    was, now = (Counter(one.content.splitlines()) if one else Counter[bytes]() for one in (pair.before, pair.after))
+    went, come = (Counter(_TOLD.findall(b"\n".join(lines.elements()))) for lines in (was - now, now - was))
+    return frozenset(come - went)
+
+
 def _is_reason(pair: Pair) -> bool:
     """Whether results may differ because of it."""
     if pair.kind in {"mixed", "dependencies"}:
@@ -90,8 +105,9 @@ def _is_of(fixture: Pair, source: Pair) -> bool:
 
 
 def _own_words(path: PurePosixPath) -> frozenset[str]:
-    """Of a file's name, without those of the directories that it lies in."""
-    return _words(path.name) - _words(str(path.parent))
+    """Of a file's name, without those of the directories that it lies in; one that is named like it is its own."""
+    around = path.parent.parent if path.parent.name == path.stem else path.parent
+    return _words(path.name) - _words(str(around))
 
 
 def _names(code: Pair, fixture: Pair) -> bool:
@@ -121,10 +137,12 @@ def _words(path: str) -> frozenset[str]:
 
 
 def _changed(pair: Pair) -> tuple[int, int]:
-    """How many lines are no longer there, and how many are new; of what is no text, one each."""
+    """How many lines are no longer there, and how many are new; of what is no text, one each. The year of a copyright
+    says nothing."""
     if pair.before is None or pair.after is None or pair.before.content == pair.after.content:
         return 0, 0
     if b"\0" in pair.before.content[:8192]:
         return 1, 1
-    was, now = (Counter(line.strip() for line in one.content.splitlines()) for one in (pair.before, pair.after))
+    contents = (_YEAR.sub(rb"\1", one.content) for one in (pair.before, pair.after))
+    was, now = (Counter(line.strip() for line in content.splitlines()) for content in contents)
     return (was - now).total(), (now - was).total()

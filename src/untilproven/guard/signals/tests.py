@@ -21,6 +21,8 @@ _OF_PLATFORMS = frozenset(
     | {"implementation", "target_os", "target_arch", "target_env", "target_family", "target_endian", "runtime", "GOOS"}
     | {"process", "cfg_attr", "cfg", "ignore", "any", "or", "OS", "DisabledOnOs", "value", "skip", "skipif"}
 )
+_PRERELEASE = re.compile(r"\(?sys\.version_info == \(\d+, \d+, \d+, ([\"'])(?:alpha|beta|candidate)\1, \d+\)\)?")
+"""One version of a language that was not finished yet."""
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
 _TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")
 """A condition under which it runs, not one under which it does not."""
@@ -103,6 +105,8 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
 def _is_elsewhere(reason: str) -> bool:
     """It is skipped only on platforms that hardly anybody works and checks on: it still runs here."""
     condition, *_ = reason.split(": ")
+    if _PRERELEASE.fullmatch(condition):
+        return True
     if unless := _SKIPS_UNLESS.fullmatch(condition):
         condition = unless[1]
     if _TURNED.search(condition):

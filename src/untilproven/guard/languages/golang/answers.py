@@ -51,8 +51,11 @@ def _are_literal(values: list[SgNode]) -> bool:
 
 
 def _is_written_out(value: SgNode) -> bool:
+    """Something of a type with nothing written in it is no answer: it does what its type does."""
     computed = of_kinds("call_expression", "index_expression", "selector_expression", "binary_expression")
-    return value.kind() == "composite_literal" and value.find(computed) is None
+    inside = value.field("body")
+    has_values = inside is not None and bool(inside.named_children())
+    return value.kind() == "composite_literal" and has_values and value.find(computed) is None
 
 
 def _compared(condition: SgNode | None, names: set[str]) -> Iterator[str]:

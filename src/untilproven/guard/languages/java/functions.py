@@ -59,7 +59,8 @@ def function(declaration: Declaration) -> Function:
         guards=tuple(_guards(nodes)),
         raises=tuple(by_variable.get(name) or _error(name) for name in thrown),
         handlers=(*map(as_fact, caught), *_dropped(nodes)),
-        stub=_stub(node, body) or _stub_within(nodes),
+        stub=None if _is_left_open(node) else _stub(node, body) or _stub_within(nodes),
+        left_open=_stub(node, body) if _is_left_open(node) else None,
         answers=tuple(answers(node, nodes)),
         asks_if_tested=tuple(asks_if_tested(body)),
         returns_nothing=sum(1 for said in _said(body, nodes) if _EMPTY.fullmatch(flat(said))),
@@ -125,6 +126,12 @@ def _stub(node: SgNode, body: SgNode) -> str | None:
         if thrown == "UnsupportedOperationException" and len(done) == 1 and _is_bare(one) and not _is_override(node):
             return flat(one).rstrip(";")
     return None
+
+
+def _is_left_open(node: SgNode) -> bool:
+    """An operation of an interface that whoever implements it may have or not."""
+    around = next((one for one in node.ancestors() if one.kind().endswith(("_declaration", "_expression"))), None)
+    return around is not None and around.kind() == "interface_declaration" and "default" in modifiers(node)
 
 
 def _stub_within(nodes: list[SgNode]) -> str | None:

@@ -31,6 +31,9 @@ _NO_OP = re.compile(
     r"|_*(?:setUp|tearDown|on[A-Z])\w*|f|g|fn|foo|bar|func|_+"
 )
 _UNDONE = re.compile(r"not (?:yet )?implemented|to ?do\b|unimplemented|implement me|placeholder|\bstub", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\b(?:not|n't|cannot|never|no)\b.{0,40}\bsupport|unsupported|\bonly\b.{0,40}\bsupport", re.IGNORECASE
+)
 _MOST_STATEMENTS = 2
 
 
@@ -47,8 +50,10 @@ def stub_of(node: SgNode) -> str | None:
 
 
 def left_open(node: SgNode) -> str | None:
-    """What stands in an interface in place of a body."""
+    """What stands in an interface in place of a body, or says that there will be none."""
     body = body_of(node)
+    if len(body) == 1 and _refuses(body[0]):
+        return written(body[0])
     if not body or len(body) > _MOST_STATEMENTS or not _is_interface(node):
         return None
     raised = [parts(statement)[0] for statement in body if statement.kind() == "raise_statement" and parts(statement)]
@@ -57,7 +62,17 @@ def left_open(node: SgNode) -> str | None:
     return written(body[0]) if is_open else None
 
 
+def _refuses(statement: SgNode) -> bool:
+    """It raises that something is not supported: nobody means to write it."""
+    raised = parts(statement)[0] if statement.kind() == "raise_statement" and parts(statement) else None
+    call = call_of(raised) if raised else None
+    message = string_in(call.positional[0]) if call and call.positional else None
+    return message is not None and _REFUSED.search(message) is not None and _UNDONE.search(message) is None
+
+
 def _said_so(statement: SgNode, node: SgNode) -> str | None:
+    if _refuses(statement):
+        return None
     if statement.kind() == "raise_statement" and parts(statement):
         raised = parts(statement)[0]
         call = call_of(raised)
