@@ -10,6 +10,7 @@ from untilproven.guard.facts import Declaration, Facts, Function, Test
 from untilproven.guard.finding import NotAnalysed
 from untilproven.guard.kinds import Kind, kind_of
 from untilproven.guard.languages import grammar_of, language_of
+from untilproven.guard.names import NAME
 from untilproven.guard.reading import read
 from untilproven.guard.written import Unreadable, as_text
 
@@ -28,6 +29,15 @@ class Side:
             return as_text(self.content, though_made=self._though_made)
         except Unreadable:
             return ""
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name that stands in it."""
+        return frozenset(NAME.findall(self.text))
+
+    @cached_property
+    def has_tests(self) -> bool:
+        return any(one.is_test for one in self.facts.declarations)
 
     def test(self, declaration: Declaration) -> Test:
         return language_of(grammar_of(self.path) or "").test(declaration)

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from untilproven.guard.adapting import Adapted
 from untilproven.guard.coining import coined
@@ -39,6 +41,8 @@ _A_FEW = 5
 _HARDLY_ANY = 0.34
 _FEWEST_OF_A_MESSAGE = 3
 _REMARK = re.compile(r"#(?!\[)|//|/\*|\*(?:\s|/|$)|<!--")
+_REMARKING = frozenset({"#", "/", "*", "<"})
+"""What a remark begins with: most lines begin otherwise."""
 _NO_REQUIREMENT = re.compile(r"\W*(?:version|requires-python|python_requires|edition|rust-version|node)\b|.*::|\D*$")
 """A line that names no version of something else."""
 
@@ -181,9 +185,10 @@ class Explanations:
     @cached_property
     def _texts(self) -> tuple[str, str]:
         """Lines of the source that went, and those that came."""
-        sides = [(_lines(pair.before), _lines(pair.after)) for pair in self._source]
-        went, came = ([line for side in sides for line in (side[at] - side[1 - at]).elements()] for at in (0, 1))
-        return "\n".join(went), "\n".join(came)
+        lines = [_lines_changed(pair) for pair in self._source]
+        return "\n".join(line for one in lines for line in one.went.elements()), "\n".join(
+            line for one in lines for line in one.came.elements()
+        )
 
     @property
     def source_differs(self) -> bool:
@@ -199,33 +204,32 @@ class Explanations:
     @cached_property
     def _gone(self) -> frozenset[str]:
         """Names that were defined in the source, and are not even mentioned any more where something differs."""
-        went = (line for pair in self._source for line in (_lines(pair.before) - _lines(pair.after)))
-        return (self._undefined | (frozenset(coined(went)) - _EVERYWHERE)) - self._there
+        went = (line for pair in self._source for line in _lines_changed(pair).went)
+        return self._unmentioned(self._undefined | (frozenset(coined(went)) - _EVERYWHERE))
 
     @cached_property
     def _undefined(self) -> frozenset[str]:
         """Names that were defined in the source more often than they are now, where something differs."""
-        was = _defined([pair.before for pair in self._source if pair.before])
-        now = _defined([pair.after for pair in self._source if pair.after])
+        was, now = Counter[str](), Counter[str]()
+        for pair in self._source:
+            went, came = _lines_changed(pair)
+            was.update(_defined(went, pair.before))
+            now.update(_defined(came, pair.after))
         files = {PurePosixPath(pair.path).stem for pair in self._source if pair.after is None}
         return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - _EVERYWHERE
 
-    @cached_property
-    def _there(self) -> frozenset[str]:
-        """Every word of what differs, as it is now; what is removed is told to readers, and is gone all the same."""
-        texts = (pair.after.text for pair in self._comparison.pairs if pair.after and not is_prose(pair.path))
-        return frozenset(name for text in texts for name in _NAME.findall(text))
+    def _unmentioned(self, names: frozenset[str]) -> frozenset[str]:
+        """Those that stand nowhere in what differs; what is removed is told to readers, and is gone all the same."""
+        for pair in self._comparison.pairs:
+            if pair.after and not is_prose(pair.path) and any(name in pair.after.text for name in names):
+                names -= pair.after.names
+        return names
 
     @cached_property
     def _words_gone(self) -> frozenset[str]:
         """Words of lines of the source that went, and that no file has any more that differs."""
-        was = {
-            name
-            for pair in self._source
-            for line in _lines(pair.before) - _lines(pair.after)
-            for name in _NAME.findall(line)
-        }
-        return frozenset(name for name in was - self._there - _EVERYWHERE if len(name) >= _SHORTEST)
+        was = {name for pair in self._source for line in _lines_changed(pair).went for name in _NAME.findall(line)}
+        return self._unmentioned(frozenset(name for name in was - _EVERYWHERE if len(name) >= _SHORTEST))
 
     def _is_about_less(self, test: Placed) -> bool:
         """It names something, or is named after a function, that lines of the source went of and hardly any came."""
@@ -239,17 +243,16 @@ class Explanations:
     @cached_property
     def _warns_less(self) -> bool:
         """Somewhere the source warns no longer."""
-        went = (line for pair in self._source for line in _lines(pair.before) - _lines(pair.after))
-        return any(map(_WARNS.search, went))
+        return any(_WARNS.search(line) for pair in self._source for line in _lines_changed(pair).went)
 
     @cached_property
     def _dwindled(self) -> frozenset[str]:
         """Names on several lines of the source that went, and on few that came."""
         was, now = Counter[str](), Counter[str]()
         for pair in self._source:
-            before, after = _lines(pair.before), _lines(pair.after)
-            was.update(name for line in (before - after).elements() for name in {*_NAME.findall(line)})
-            now.update(name for line in (after - before).elements() for name in {*_NAME.findall(line)})
+            went, came = _lines_changed(pair)
+            was.update(name for line in went.elements() for name in {*_NAME.findall(line)})
+            now.update(name for line in came.elements() for name in {*_NAME.findall(line)})
         names = (name for name, times in was.items() if _is_mostly_gone(times, now[name]))
         return frozenset(name for name in names if len(name) >= _SHORTEST) - _EVERYWHERE
 
@@ -304,14 +307,14 @@ class Explanations:
         """Where something differs that somebody wrote and that is no test: some languages have tests beside it."""
         unread = {one.path for one in self._comparison.not_analysed if grammar_of(one.path)}
         pairs = (pair for pair in self._comparison.of_kind("source") if not is_prose(pair.path))
-        return [pair for pair in pairs if pair.path not in unread and _lines(pair.before) != _lines(pair.after)]
+        return [pair for pair in pairs if pair.path not in unread and any(_lines_changed(pair))]
 
     @cached_property
     def _requirements_changed(self) -> bool:
         """Whether the project depends on another version of something."""
         for pair in self._comparison.of_kind("mixed"):
-            was, now = _lines(pair.before), _lines(pair.after)
-            if any(not _NO_REQUIREMENT.match(line) for line in (*(was - now), *(now - was))):
+            went, came = _lines_changed(pair)
+            if any(not _NO_REQUIREMENT.match(line) for line in (*went, *came)):
                 return True
         return False
 
@@ -344,18 +347,33 @@ def _common(side: Side) -> frozenset[str]:
 
 def _names_changed(pair: Pair) -> frozenset[str]:
     """Names on lines that came or went."""
-    was, now = _lines(pair.before), _lines(pair.after)
-    return frozenset(name for line in (*(was - now), *(now - was)) for name in _NAME.findall(line))
+    went, came = _lines_changed(pair)
+    return frozenset(name for line in (*went, *came) for name in _NAME.findall(line))
 
 
 @lru_cache(maxsize=64)
 def _tokens_changed(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
     """Of lines that went, and of those that came, tests apart."""
-    was, now = _lines(pair.before), _lines(pair.after)
-    return _tokens("\n".join(was - now)), _tokens("\n".join(now - was))
+    went, came = _lines_changed(pair)
+    return _tokens("\n".join(went)), _tokens("\n".join(came))
+
+
+class _Lines(NamedTuple):
+    went: Counter[str]
+    came: Counter[str]
 
 
 @lru_cache(maxsize=64)
+def _lines_changed(pair: Pair) -> _Lines:
+    was, now = _lines(pair.before), _lines(pair.after)
+    return _Lines(_more(was, now), _more(now, was))
+
+
+def _more(one: Counter[str], other: Counter[str]) -> Counter[str]:
+    """What one has more of than the other; most of two versions of a file is the same."""
+    return Counter({line: times - other[line] for line, times in one.items() if times > other.get(line, 0)})
+
+
 def _lines(side: Side | None) -> Counter[str]:
     """Without those of tests, and without remarks."""
     if side is None:
@@ -368,7 +386,10 @@ def _lines(side: Side | None) -> Counter[str]:
             while first and lines[first - 1].lstrip().startswith(("#[", "@")):
                 first -= 1
             lines[first:last] = [""] * (last - first)
-    return Counter(line for line in map(str.strip, lines) if not _REMARK.match(line))
+    found = Counter(map(str.strip, lines))
+    return Counter(
+        {line: times for line, times in found.items() if line[:1] not in _REMARKING or not _REMARK.match(line)}
+    )
 
 
 def _lines_of(text: str) -> Counter[str]:
@@ -403,9 +424,8 @@ def _parts(name: str) -> frozenset[str]:
     return frozenset({*_NAME.findall(name), *(word.lower() for word in _WORD.findall(name))})
 
 
-def _defined(sides: list[Side]) -> Counter[str]:
-    """What is written with a word for it, and functions of languages that have none."""
-    lines = (line for side in sides for line in _lines(side).elements())
-    found = Counter(name or constant for line in lines for name, constant in _DEFINED.findall(line))
-    declared = (one for side in sides for one in side.facts.declarations if not one.is_test)
-    return found + Counter(re.split(r"::|\.", one.name)[-1] for one in declared)
+def _defined(lines: Counter[str], side: Side | None) -> Iterator[str]:
+    """What is written on lines with a word for it, and functions of languages that have none."""
+    yield from (name or constant for line in lines.elements() for name, constant in _DEFINED.findall(line))
+    declared = (one for one in side.facts.declarations if not one.is_test) if side else ()
+    yield from (re.split(r"::|\.", one.name)[-1] for one in declared)

@@ -1,9 +1,11 @@
 """What is known of a source file: its tests, its functions, and what it says to tools.
 
-Cheap things are read for every file; what is inside a test or a function only where its text differs.
+What is inside a test or a function is read only where its text differs.
 """
 
+from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import cached_property
 
 import msgspec
 from ast_grep_py import SgNode
@@ -80,27 +82,72 @@ class Handler(msgspec.Struct, frozen=True):
     line: int
 
 
-class Function(msgspec.Struct, frozen=True):
-    """What is inside a function that is no test."""
+class Function:
+    """What is inside a function that is no test. Each is read when it is first asked for: what a function does not do
+    now, nobody looks for in what it did."""
 
-    guards: tuple[str, ...] = ()
-    """Conditions under which it refuses: what an `if` that only raises, throws or returns an error asks, or a call of
-    a validating or sanitizing function, as written."""
-    raises: tuple[str, ...] = ()
-    """Errors that it raises, throws or returns, by name."""
-    handlers: tuple[Handler, ...] = ()
-    stub: str | None = None
-    """What stands in place of a body: `pass`, `raise NotImplementedError`, `todo!()`, `panic("not implemented")`."""
-    left_open: str | None = None
-    """The same where others are meant to write the body: in an interface, in a hook."""
-    answers: tuple[str, ...] = ()
-    """Inputs that it compares a parameter with, or looks up in a table written in it, and returns a literal for."""
-    asks_if_tested: tuple[str, ...] = ()
-    """Conditions about being under test, in CI, or of a test's own data: `"pytest" in sys.modules`, `NODE_ENV`."""
-    returns_nothing: int = 0
-    """How often it returns null, None, nil or an empty value by itself."""
-    always_equal: bool = False
-    """It decides equality, and says yes without looking."""
+    def __init__(
+        self,
+        *,
+        guards: Iterable[str] = (),
+        raises: Iterable[str] = (),
+        handlers: Iterable[Handler] = (),
+        stub: Callable[[], str | None] = lambda: None,
+        left_open: Callable[[], str | None] = lambda: None,
+        answers: Iterable[str] = (),
+        asks_if_tested: Iterable[str] = (),
+        returns_nothing: Callable[[], int] = lambda: 0,
+        always_equal: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._guards, self._raises, self._handlers = guards, raises, handlers
+        self._stub, self._left_open = stub, left_open
+        self._answers, self._asks_if_tested = answers, asks_if_tested
+        self._returns_nothing, self._always_equal = returns_nothing, always_equal
+
+    @cached_property
+    def guards(self) -> tuple[str, ...]:
+        """Conditions under which it refuses: what an `if` that only raises, throws or returns an error asks, or a call
+        of a validating or sanitizing function, as written."""
+        return tuple(self._guards)
+
+    @cached_property
+    def raises(self) -> tuple[str, ...]:
+        """Errors that it raises, throws or returns, by name."""
+        return tuple(self._raises)
+
+    @cached_property
+    def handlers(self) -> tuple[Handler, ...]:
+        return tuple(self._handlers)
+
+    @cached_property
+    def stub(self) -> str | None:
+        """What stands in place of a body: `pass`, `raise NotImplementedError`, `todo!()`, `panic("unimplemented")`."""
+        return self._stub()
+
+    @cached_property
+    def left_open(self) -> str | None:
+        """The same where others are meant to write the body: in an interface, in a hook."""
+        return self._left_open()
+
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """Inputs that it compares a parameter with, or looks up in a table written in it, and returns a literal for."""
+        return tuple(self._answers)
+
+    @cached_property
+    def asks_if_tested(self) -> tuple[str, ...]:
+        """Conditions about being under test, in CI, or of a test's own data: `"pytest" in sys.modules`, `NODE_ENV`."""
+        return tuple(self._asks_if_tested)
+
+    @cached_property
+    def returns_nothing(self) -> int:
+        """How often it returns null, None, nil or an empty value by itself."""
+        return self._returns_nothing()
+
+    @cached_property
+    def always_equal(self) -> bool:
+        """It decides equality, and says yes without looking."""
+        return self._always_equal()
 
 
 class Declaration(msgspec.Struct, frozen=True, eq=False):
@@ -132,20 +179,60 @@ class Commented(msgspec.Struct, frozen=True):
     """It declares a test."""
 
 
-class Facts(msgspec.Struct, frozen=True):
-    """Of a whole file."""
+class Facts:
+    """Of a whole file. Each is read when it is first asked for: of most files nobody asks for all."""
 
-    declarations: tuple[Declaration, ...] = ()
-    suppressions: tuple[str, ...] = ()
-    """Comments and attributes that silence a linter or a type checker, as written: `# noqa: F401`, `@ts-ignore`."""
-    todos: tuple[str, ...] = ()
-    """TODO, FIXME, HACK, XXX comments, as written."""
-    commented: tuple[Commented, ...] = ()
-    hooks: tuple[str, ...] = ()
-    """What takes hold of a test run when this file is loaded: collection hooks, patched assertions, global setup."""
-    exits: tuple[str, ...] = ()
-    """Statements outside of functions, or in what tests load, that end the process: `os._exit(0)`."""
-    flags: tuple[tuple[str, bool], ...] = ()
-    """Names set to true or false at the top level."""
-    asks_if_tested: tuple[str, ...] = ()
-    """As in Function, outside of functions."""
+    def __init__(
+        self,
+        *,
+        declarations: Iterable[Declaration] = (),
+        suppressions: Iterable[str] = (),
+        todos: Iterable[str] = (),
+        commented: Iterable[Commented] = (),
+        hooks: Iterable[str] = (),
+        exits: Iterable[str] = (),
+        flags: Iterable[tuple[str, bool]] = (),
+        asks_if_tested: Iterable[str] = (),
+    ) -> None:
+        self._declarations, self._commented = declarations, commented
+        self._suppressions, self._todos = suppressions, todos
+        self._hooks, self._exits = hooks, exits
+        self._flags, self._asks_if_tested = flags, asks_if_tested
+
+    @cached_property
+    def declarations(self) -> tuple[Declaration, ...]:
+        return tuple(self._declarations)
+
+    @cached_property
+    def suppressions(self) -> tuple[str, ...]:
+        """Comments and attributes that silence a linter or a type checker, as written: `# noqa: F401`, `@ts-ignore`."""
+        return tuple(self._suppressions)
+
+    @cached_property
+    def todos(self) -> tuple[str, ...]:
+        """TODO, FIXME, HACK, XXX comments, as written."""
+        return tuple(self._todos)
+
+    @cached_property
+    def commented(self) -> tuple[Commented, ...]:
+        return tuple(self._commented)
+
+    @cached_property
+    def hooks(self) -> tuple[str, ...]:
+        """What takes hold of a test run when this is loaded: collection hooks, patched assertions, global setup."""
+        return tuple(self._hooks)
+
+    @cached_property
+    def exits(self) -> tuple[str, ...]:
+        """Statements outside of functions, or in what tests load, that end the process: `os._exit(0)`."""
+        return tuple(self._exits)
+
+    @cached_property
+    def flags(self) -> tuple[tuple[str, bool], ...]:
+        """Names set to true or false at the top level."""
+        return tuple(self._flags)
+
+    @cached_property
+    def asks_if_tested(self) -> tuple[str, ...]:
+        """As in Function, outside of functions."""
+        return tuple(self._asks_if_tested)

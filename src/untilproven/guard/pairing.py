@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from untilproven.guard.comparison import Comparison, Pair, Side
@@ -17,6 +17,8 @@ _ALIKE = 0.6
 _MOST_COMPARED = 4_000
 """Beyond that, tests that changed both their names and their text are taken as removed and added."""
 _WORD = re.compile(r"\w+")
+_IN_NAMES = re.compile(r"::|\.| > |/")
+"""What stands between the parts of a name."""
 _TEST = re.compile(r"^(?:test|Test)(?=[_A-Z])|_?(?:test|(?<=[a-z])Test)$")
 
 
@@ -25,7 +27,11 @@ class Placed:
 
     def __init__(self, pair: Pair, side: Side, declaration: Declaration) -> None:
         self.pair, self.side, self.declaration = pair, side, declaration
-        self.name, self.text = declaration.name, declaration.text
+        self.name = declaration.name
+
+    @cached_property
+    def text(self) -> str:
+        return self.declaration.text
 
     @property
     def path(self) -> str:
@@ -52,10 +58,10 @@ class Placed:
     def words(self) -> frozenset[str]:
         return frozenset(_WORD.findall(self.text)) - {self.short}
 
-    @property
+    @cached_property
     def short(self) -> str:
         """The last part of its name."""
-        return re.split(r"::|\.| > |/", self.name)[-1]
+        return _IN_NAMES.split(self.name)[-1]
 
 
 class Became(NamedTuple):
@@ -78,49 +84,57 @@ class Tests(NamedTuple):
 
 
 def tests_of(comparison: Comparison) -> Tests:
-    before, after = [], []
-    for pair in comparison.pairs:
-        if pair.kind in {"dependencies", "cache"}:
-            continue
-        before += list(_placed(pair, pair.before))
-        after += list(_placed(pair, pair.after))
+    before = [one for was, _ in placed(comparison) for one in was]
+    after = [one for _, now in placed(comparison) for one in now]
     kept: list[Became] = []
     left, free = [one for one in before if one.declaration.is_test], [one for one in after if one.declaration.is_test]
     for how, key in _KEYS:
         left, free = _match(left, free, how, key, kept)
     left, free = _alike(left, free, "renamed", kept)
-    known = {(one.pair.path, one.name) for one in before if not one.declaration.is_test}
-    others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
-    left, others = _match(left, others, "hidden", lambda one: one.body, kept)
-    left, _ = _alike(left, others, "hidden", kept)
+    if left:
+        known = {(one.pair.path, one.name) for one in before if not one.declaration.is_test}
+        others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
+        left, others = _match(left, others, "hidden", lambda one: one.body, kept)
+        left, _ = _alike(left, others, "hidden", kept)
     return Tests(tuple(kept), tuple(left), tuple(free))
 
 
-def functions_of(comparison: Comparison) -> Iterator[tuple[Placed | None, Placed]]:
+@lru_cache(maxsize=1)
+def functions_of(comparison: Comparison) -> tuple[tuple[Placed | None, Placed], ...]:
     """Functions that are no tests, new and differing ones: as they were, and as they are."""
-    for pair in comparison.pairs:
-        if pair.kind in {"dependencies", "cache"}:
+    return tuple(found for before, after in placed(comparison) for found in _differing(before, after))
+
+
+def _differing(before: list[Placed], after: list[Placed]) -> Iterator[tuple[Placed | None, Placed]]:
+    named = defaultdict(list)
+    for one in before:
+        if not one.declaration.is_test:
+            named[one.name].append(one)
+    for one in after:
+        if one.declaration.is_test:
             continue
-        was = defaultdict(list)
-        for one in _placed(pair, pair.before):
-            if not one.declaration.is_test:
-                was[one.name].append(one)
-        for one in _placed(pair, pair.after):
-            if one.declaration.is_test:
-                continue
-            before = was[one.name].pop(0) if was[one.name] else None
-            if before is None or before.text != one.text:
-                yield before, one
+        was = named[one.name].pop(0) if named[one.name] else None
+        if was is None or was.text != one.text:
+            yield was, one
 
 
-def _placed(pair: Pair, side: Side | None) -> Iterator[Placed]:
-    return (Placed(pair, side, one) for one in side.facts.declarations) if side else iter(())
+@lru_cache(maxsize=1)
+def placed(comparison: Comparison) -> tuple[tuple[list[Placed], list[Placed]], ...]:
+    """All declarations of each file that somebody here wrote: as they were, and as they are."""
+    pairs = (pair for pair in comparison.pairs if pair.kind not in {"dependencies", "cache"})
+    return tuple((_on(pair, pair.before), _on(pair, pair.after)) for pair in pairs)
+
+
+def _on(pair: Pair, side: Side | None) -> list[Placed]:
+    return [Placed(pair, side, one) for one in side.facts.declarations] if side else []
 
 
 def _match(
     left: list[Placed], free: list[Placed], how: How, key: Key, kept: list[Became]
 ) -> tuple[list[Placed], list[Placed]]:
     """Those of both sides that have the same key, in the order in which they stand."""
+    if not left:
+        return left, free
     found: dict[object, list[Placed]] = defaultdict(list)
     for one in free:
         found[key(one)].append(one)
@@ -174,7 +188,7 @@ def _may_hide_a_test(one: Placed) -> bool:
     """A function that is no test, in a file of tests or in one that has some."""
     if one.declaration.is_test:
         return False
-    return one.pair.is_test or any(other.is_test for other in one.side.facts.declarations)
+    return one.pair.is_test or one.side.has_tests
 
 
 _KEYS: tuple[tuple[How, Key], ...] = (

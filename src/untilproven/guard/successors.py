@@ -111,9 +111,9 @@ class Successors:
         much as all of it did."""
         if test.pair.after is not None:
             return False
-        words = frozenset(NAME.findall(test.side.text))
+        words = test.side.names
         for pair, added in self._new_files.items():
-            there = frozenset(NAME.findall(pair.after.text)) if pair.after else frozenset()
+            there = pair.after.names if pair.after else frozenset()
             is_named_so = _stem(test.pair) and _stem(test.pair) <= _stem(pair)
             if is_named_so and added >= self._lost_with(test) and len(words & there) >= _SHARE * len(words):
                 return True

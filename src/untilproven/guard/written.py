@@ -1,6 +1,7 @@
 """What a person wrote, and what no person wrote or could read."""
 
 import re
+from functools import lru_cache
 
 _MOST_BYTES = 512 * 1024
 _LONGEST_LINE = 5_000
@@ -14,6 +15,7 @@ class Unreadable(Exception):  # it carries the reason, and is no error of ours
     """Why a file's inside was not looked at."""
 
 
+@lru_cache(maxsize=64)
 def as_text(content: bytes, *, though_made: bool = False) -> str:
     """Raises `Unreadable` for what no person wrote, or no person could read; `though_made` if it must be read though it
     looks like that."""

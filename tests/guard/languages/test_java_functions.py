@@ -177,5 +177,12 @@ def test_equality_that_does_not_look(code: str, always: bool) -> None:
     assert java.function(facts(f"class A {{ {code} }}").declarations[0]).always_equal is always
 
 
+_EVERYTHING = (
+    *("guards", "raises", "handlers", "stub", "left_open", "answers", "asks_if_tested", "returns_nothing"),
+    "always_equal",
+)
+
+
 def test_what_has_no_body_has_nothing_inside() -> None:
-    assert java.function(facts("interface A { int f(int a); }").declarations[0]) == Function()
+    inside = java.function(facts("interface A { int f(int a); }").declarations[0])
+    assert [getattr(inside, name) for name in _EVERYTHING] == [(), (), (), None, None, (), (), 0, False]

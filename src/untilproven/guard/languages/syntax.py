@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import product
 from textwrap import dedent
 from typing import NamedTuple
@@ -25,6 +26,20 @@ class Marked(Declaration, frozen=True, eq=False):
 def of_kinds(*kinds: str) -> Config:
     """What to look for in a tree."""
     return {"rule": {"any": [{"kind": kind} for kind in kinds]}}
+
+
+class Nodes:
+    """Of a tree, looked for when they are first asked for."""
+
+    def __init__(self, find: Callable[[], Iterable[SgNode]]) -> None:
+        self._find = find
+
+    def __iter__(self) -> Iterator[SgNode]:
+        return iter(self._found)
+
+    @cached_property
+    def _found(self) -> list[SgNode]:
+        return list(self._find())
 
 
 def flat(text: str) -> str:

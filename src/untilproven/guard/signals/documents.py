@@ -18,6 +18,7 @@ _SCRIPTS = {
 }
 _INI = frozenset({".ini", ".cfg", ".coveragerc", ".flake8", ".pylintrc", "pylintrc", ".bandit", ".pydocstyle"})
 _WRITTEN = frozenset({".toml", ".json", ".jsonc", ".yml", ".yaml", ".ini", ".cfg"})
+_LOCKS = frozenset({"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json"})
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 
@@ -50,9 +51,11 @@ def values_in(path: str, content: bytes) -> Value:
 
 
 def unread(comparison: Comparison) -> None:
-    """Say once which configuration cannot be read, for all that look into it."""
+    """Say once which configuration cannot be read, for all that look into it; into a lock file nobody does."""
     for pair in comparison.pairs:
         if pair.kind not in {"mixed", "configuration", "ci"} and not pair.path.startswith("."):
+            continue
+        if name_of(pair.path) in _LOCKS:
             continue
         for side in (pair.before, pair.after):
             if side and PurePosixPath(side.path).suffix in _WRITTEN:

@@ -21,18 +21,22 @@ _FAILS = re.compile(r"\(\s*-?[1-9]")
 
 
 def files(comparison: Comparison) -> Iterator[Signal]:
+    """Only what is there now is looked for in what was."""
     for pair in comparison.pairs:
         if pair.after is None or pair.kind in {"dependencies", "cache"}:
             continue
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
-        for signal in _silenced(pair, was.suppressions, now.suppressions):
-            explained = (*signal.explained, *_checked_more(signal, comparison))
-            yield msgspec.structs.replace(signal, explained=explained)
-        yield from _more(pair, "todo-added", was.todos, now.todos)
-        alone = ("new-file",) if pair.before is None and pair.is_test else ()
-        yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
-        ends = tuple(one for one in now.exits if not _FAILS.search(one))
-        yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
+        if now.suppressions:
+            for signal in _silenced(pair, was.suppressions, now.suppressions):
+                explained = (*signal.explained, *_checked_more(signal, comparison))
+                yield msgspec.structs.replace(signal, explained=explained)
+        if now.todos:
+            yield from _more(pair, "todo-added", was.todos, now.todos)
+        if now.hooks:
+            alone = ("new-file",) if pair.before is None and pair.is_test else ()
+            yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
+        if ends := tuple(one for one in now.exits if not _FAILS.search(one)):
+            yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
         if not pair.is_test:
             yield from _switched_off(pair, was, now)
             yield from _commented_out(pair, was, now)
@@ -96,16 +100,18 @@ def _line(pair: Pair, text: str) -> int:
 
 
 def _switched_off(pair: Pair, was: Facts, now: Facts) -> Iterator[Signal]:
-    on = dict(was.flags)
-    for name, value in now.flags:
-        if on.get(name) is True and not value:
+    off = [name for name, value in now.flags if not value]
+    on = dict(was.flags) if off else {}
+    for name in off:
+        if on.get(name) is True:
             yield Signal("flag-off", pair.path, _line(pair, name), subject=name, was="true", now="false")
 
 
 def _commented_out(pair: Pair, was: Facts, now: Facts) -> Iterator[Signal]:
     """Code that was there as code."""
-    known = {one.text for one in was.commented}
-    before = "".join(pair.before.text.split()) if pair.before else ""
-    for one in now.commented:
-        if one.text not in known and "".join(one.text.split()) in before:
+    before = "".join(pair.before.text.split()) if pair.before and now.commented else ""
+    found = [one for one in now.commented if "".join(one.text.split()) in before]
+    known = {one.text for one in was.commented} if found else set()
+    for one in found:
+        if one.text not in known:
             yield Signal("code-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)

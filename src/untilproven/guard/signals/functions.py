@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 from untilproven.guard.comparison import Comparison
@@ -33,14 +34,27 @@ class _Change:
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
-        self.then_there, self.now_there = _everything(comparison, "before"), _everything(comparison, "after")
-        self.functions = list(functions_of(comparison))
-        self.names_gone = names_gone(comparison)
+        self.functions = functions_of(comparison)
+
+    @cached_property
+    def then_there(self) -> str:
+        return _everything(self.comparison, "before")
+
+    @cached_property
+    def now_there(self) -> str:
+        return _everything(self.comparison, "after")
+
+    @cached_property
+    def names_gone(self) -> frozenset[str]:
         """Of functions that are no longer there."""
-        self.guards_come = [
+        return names_gone(self.comparison)
+
+    @cached_property
+    def guards_come(self) -> list[frozenset[str]]:
+        """The words of conditions under which something refuses that did not."""
+        return [
             frozenset(_NAME.findall(guard)) for before, after in self.functions for guard in _guards_come(before, after)
         ]
-        """The words of conditions under which something refuses that did not."""
 
     def are_raised_instead(self, errors: list[str], after: Placed) -> bool:
         """By functions that this one names, or the private ones behind them: the same, or as many others."""
@@ -73,7 +87,8 @@ def _lost(before: Placed, after: Placed, change: _Change) -> Iterator[Signal]:
     explained = tuple(_said_for(guards, before, after, change)) if guards else ()
     if guards:
         yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
-    raised = [error for error in _gone(was.raises, now.raises) if error not in now.raises and error not in _UNDONE]
+    known = now.raises if was.raises else ()
+    raised = [error for error in _gone(was.raises, known) if error not in known and error not in _UNDONE]
     if raised:
         name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
         said = {*_said_for_raises(raised, before, after, change), *(_OF_BOTH & {*explained})}
@@ -86,7 +101,7 @@ def _lost(before: Placed, after: Placed, change: _Change) -> Iterator[Signal]:
 
 def _guards_lost(before: Placed, after: Placed, change: _Change) -> list[str]:
     was, now = before.function, after.function
-    if len(now.guards) >= len(was.guards):
+    if not was.guards or len(now.guards) >= len(was.guards):
         return []
     gone = [(guard, "".join(guard.split())) for guard in _gone(was.guards, now.guards)]
     there, still, here = change.then_there, change.now_there, "".join(after.text.split())
@@ -152,6 +167,17 @@ def _said_for_raises(raised: list[str], before: Placed, after: Placed, change: _
 
 
 def _added(before: Placed | None, after: Placed, was: Function, now: Function, change: _Change) -> Iterator[Signal]:
+    if any(one.is_silent for one in now.handlers):
+        yield from _handled_less(before, after, was, now)
+    if before is None and now.stub:
+        implemented = ("implemented",) if any(implementations(after, change.comparison)) else ()
+        yield _signal("stub-added", after, now=now.stub, explained=implemented)
+    new = () if before else ("new-code",)
+    if now.answers and (answers := _gone(now.answers, was.answers)):
+        yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers), explained=new)
+
+
+def _handled_less(before: Placed | None, after: Placed, was: Function, now: Function) -> Iterator[Signal]:
     known = Counter((one.errors, one.is_silent) for one in was.handlers)
     explained = () if before and not is_rewritten(before, after) else ("new-code",)
     for one in now.handlers:
@@ -165,12 +191,6 @@ def _added(before: Placed | None, after: Placed, was: Function, now: Function, c
             said = said or (("never-heard",) if before and _was_never_heard(one, before) else ())
             yield _silenced(after, one, said, was_handled=was_handled)
         known[one.errors, True] -= one.is_silent
-    if before is None and now.stub:
-        implemented = ("implemented",) if any(implementations(after, change.comparison)) else ()
-        yield _signal("stub-added", after, now=now.stub, explained=implemented)
-    new = () if before else ("new-code",)
-    if answers := _gone(now.answers, was.answers):
-        yield _signal("answers-added", after, now=", ".join(answers[:5]), amount=len(answers), explained=new)
 
 
 def _is_on_old_line(handler: Handler, before: Placed, after: Placed) -> bool:

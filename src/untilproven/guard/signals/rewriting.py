@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.languages import grammar_of
-from untilproven.guard.pairing import Placed
+from untilproven.guard.pairing import Placed, placed
 
 _WRITTEN = 3
 _OF_HANDLERS = frozenset(
@@ -15,7 +15,6 @@ _OF_HANDLERS = frozenset(
 _OF_HANDLERS |= {"e", "ex", "err", "error", "return", "None", "null", "nil", "undefined", "ignored", "_"}
 _SAY_LITTLE = _OF_HANDLERS | {"if", "else", "elif", "and", "or", "not", "in", "is", "let", "self", "this"}
 _WORD = re.compile(r"\w+")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _REMARKS = ("#", "//", "/*", "*", '"""')
 _VALUE = re.compile(r"(?m)^(?:export |const |let |var |pub |static |final )*([A-Za-z_$][\w$]*)(?:: [^=\n]+)? :?= ")
 """What has a name at the top of a file."""
@@ -50,15 +49,11 @@ def _lines(one: Placed) -> frozenset[str]:
 def names_gone(comparison: Comparison) -> frozenset[str]:
     """Functions and values that were defined and are not even mentioned any more where something differs."""
     pairs = [pair for pair in comparison.of_kind("source") if grammar_of(pair.path)]
-    was = {
-        Placed(pair, pair.before, one).short
-        for pair in pairs
-        if pair.before
-        for one in pair.before.facts.declarations
-        if not one.is_test
-    }
+    source = {pair.path for pair in pairs}
+    functions = (one for before, _ in placed(comparison) for one in before if not one.declaration.is_test)
+    was = {one.short for one in functions if one.pair.path in source}
     was |= {name for pair in pairs if pair.before for name in _VALUE.findall(pair.before.text)}
-    there = {name for pair in pairs if was and pair.after for name in _NAME.findall(pair.after.text)}
+    there = {name for pair in pairs if was and pair.after for name in pair.after.names}
     return frozenset(name for name in was - there if len(name) >= _SHORTEST)
 
 

@@ -12,6 +12,8 @@ from untilproven.guard.pairing import functions_of
 
 def tested(comparison: Comparison) -> Iterator[Signal]:
     """A question that went from one place to another is not new; one in place of another leaves a warning."""
+    if not any(_asks_now(comparison)):
+        return
     asked, gone = list[Signal](), Counter[str]()
     for signals, went in (*_in_functions(comparison), *_outside(comparison)):
         asked += signals
@@ -24,6 +26,13 @@ def tested(comparison: Comparison) -> Iterator[Signal]:
         if gone[text]:
             gone[text] -= 1
         yield msgspec.structs.replace(signal, explained=explained)
+
+
+def _asks_now(comparison: Comparison) -> Iterator[bool]:
+    for _, after in functions_of(comparison):
+        yield not after.pair.is_test and bool(after.function.asks_if_tested)
+    for pair in comparison.pairs:
+        yield not pair.is_test and pair.after is not None and bool(pair.after.facts.asks_if_tested)
 
 
 _Found = tuple[list[Signal], Counter[str]]

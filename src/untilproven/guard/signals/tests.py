@@ -138,7 +138,8 @@ def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
     for pair in comparison.pairs:
         if pair.after is None or pair.before is None or pair.before.path not in gone:
             continue
-        known = {one.text for one in pair.before.facts.commented}
-        for one in pair.after.facts.commented:
-            if one.is_test and one.text not in known:
+        commented = [one for one in pair.after.facts.commented if one.is_test]
+        known = {one.text for one in pair.before.facts.commented} if commented else set()
+        for one in commented:
+            if one.text not in known:
                 yield Signal("test-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)

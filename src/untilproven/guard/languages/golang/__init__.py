@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property, lru_cache
 
 from ast_grep_py import Config, SgNode
 
@@ -50,27 +51,42 @@ _SUITE_HOOKS: Config = {
 
 
 def facts(root: SgNode, path: str) -> Facts:
-    comments = [(comment, comment.text()) for comment in root.find_all(kind="comment")]
+    comments = _Comments(root)
     top = [child for child in root.children() if child.kind() in {"var_declaration", "const_declaration"}]
     is_test = path.endswith("_test.go")
     return Facts(
-        declarations=tuple(declarations(root, path)),
-        suppressions=tuple(text for _, text in comments if _SUPPRESSION.match(text)),
-        todos=tuple(text for _, text in comments if TODO.search(text)),
-        commented=tuple(_commented([comment for comment, text in comments if not _DIRECTIVE.match(text)])),
-        hooks=tuple(_hooks(root, path)),
-        exits=tuple(_exits(root, path)),
-        flags=tuple(_flags(top)),
-        asks_if_tested=() if is_test else tuple(one for child in top for one in asks_if_tested(child)),
+        declarations=declarations(root, path),
+        suppressions=comments.suppressions(),
+        todos=comments.todos(),
+        commented=comments.commented(),
+        hooks=_hooks(root, path),
+        exits=_exits(root, path),
+        flags=_flags(top),
+        asks_if_tested=() if is_test else (one for child in top for one in asks_if_tested(child)),
     )
 
 
-def _commented(comments: list[SgNode]) -> Iterator[Commented]:
-    """What stands indented or alone in the text above a declaration is an example, not code that was taken out."""
-    outside = [comment for comment in comments if comment.range().start.column == 0]
-    inside = [comment for comment in comments if comment.range().start.column > 0]
-    yield from code_in_comments(inside, _is_code, _declares_test)
-    yield from code_in_comments(outside, lambda text: _is_no_example(text) and _is_code(text), _declares_test)
+class _Comments:
+    def __init__(self, root: SgNode) -> None:
+        self._root = root
+
+    @cached_property
+    def _all(self) -> list[tuple[SgNode, str]]:
+        return [(comment, comment.text()) for comment in self._root.find_all(kind="comment")]
+
+    def suppressions(self) -> Iterator[str]:
+        yield from (text for _, text in self._all if _SUPPRESSION.match(text))
+
+    def todos(self) -> Iterator[str]:
+        yield from (text for _, text in self._all if TODO.search(text))
+
+    def commented(self) -> Iterator[Commented]:
+        """What stands indented or alone in the text above a declaration is an example, not code that was taken out."""
+        comments = [comment for comment, text in self._all if not _DIRECTIVE.match(text)]
+        outside = [comment for comment in comments if comment.range().start.column == 0]
+        inside = [comment for comment in comments if comment.range().start.column > 0]
+        yield from code_in_comments(inside, _is_code, _declares_test)
+        yield from code_in_comments(outside, lambda text: _is_no_example(text) and _is_code(text), _declares_test)
 
 
 def _is_no_example(text: str) -> bool:
@@ -81,6 +97,7 @@ def _declares_test(text: str) -> bool:
     return bool(_TEST_IN_COMMENT.search(text))
 
 
+@lru_cache(maxsize=1024)
 def _is_code(text: str) -> bool:
     for source in (f"package p\nfunc _() {{\n{text}\n}}", f"package p\n{text}"):
         root = parsed(source, "go")

@@ -36,14 +36,14 @@ def function(declaration: Declaration) -> Function:
     node = declaration.node
     body = node.field("body") or node
     return Function(
-        guards=tuple(_guards(node)),
-        raises=tuple(_raises(node)),
-        handlers=tuple(_handlers(node)),
-        stub=_stub(node, body),
-        answers=tuple(answers(node)),
-        asks_if_tested=tuple(asks_if_tested(node)),
-        returns_nothing=sum(_returns_nothing(one) for one in node.find_all(kind="return_statement")),
-        always_equal=_always_equal(node, body),
+        guards=_guards(node),
+        raises=_raises(node),
+        handlers=_handlers(node),
+        stub=lambda: _stub(node, body),
+        answers=answers(node),
+        asks_if_tested=asks_if_tested(node),
+        returns_nothing=lambda: sum(_returns_nothing(one) for one in node.find_all(kind="return_statement")),
+        always_equal=lambda: _always_equal(node, body),
     )
 
 

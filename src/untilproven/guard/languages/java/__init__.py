@@ -18,11 +18,11 @@ def facts(root: SgNode, path: str) -> Facts:  # noqa: ARG001 - what every langua
     imports = "\n".join(child.text() for child in root.children() if child.kind() == "import_declaration")
     return Facts(
         declarations=in_order(members(every, imports)),
-        suppressions=tuple(said.suppressions),
-        todos=tuple(said.todos),
+        suppressions=said.suppressions(),
+        todos=said.todos(),
         commented=said.commented(),
-        hooks=tuple(hooks(every)),
-        exits=tuple(exits(root)),
-        flags=tuple(flags(every)),
-        asks_if_tested=tuple(asked_outside(every)),
+        hooks=hooks(every),
+        exits=exits(root),
+        flags=flags(every),
+        asks_if_tested=asked_outside(every),
     )

@@ -9,9 +9,13 @@ from untilproven.guard.languages.java.syntax import code_in, flat, values_of
 class Annotation(msgspec.Struct, frozen=True, eq=False):
     name: str
     """The last part of it."""
-    text: str
+    node: SgNode
     arguments: tuple[SgNode, ...] = ()
     named: tuple[tuple[str, SgNode], ...] = ()
+
+    @property
+    def text(self) -> str:
+        return flat(self.node)
 
     def option(self, *names: str) -> SgNode | None:
         """Of several names for one thing; `value` may go without its name."""
@@ -49,7 +53,7 @@ def annotation_of(node: SgNode) -> Annotation | None:
         plain, named = values_of(arguments) if arguments else ([], [])
     else:
         return None
-    return Annotation(flat(name).split("<")[0].rpartition(".")[2].strip(), flat(node), tuple(plain), tuple(named))
+    return Annotation(flat(name).split("<")[0].rpartition(".")[2].strip(), node, tuple(plain), tuple(named))
 
 
 def _java_values(arguments: SgNode) -> tuple[list[SgNode], list[tuple[str, SgNode]]]:

@@ -19,6 +19,7 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     unwrapped,
 )
+from untilproven.guard.languages.syntax import Nodes
 
 _PARAMETERS = frozenset({"formal_parameters", "function_value_parameters"})
 _TABLES = re.compile(r"(?:Map|ImmutableMap)\.(?:of|ofEntries)|mapOf|hashMapOf|mutableMapOf")
@@ -27,7 +28,7 @@ _DEEPEST = 20
 _SWITCHES = frozenset({"switch_expression", "when_expression"})
 
 
-def answers(function: SgNode, nodes: list[SgNode]) -> Iterator[str]:
+def answers(function: SgNode, nodes: Nodes) -> Iterator[str]:
     """One for each literal returned, however many inputs share it."""
     asked = _parameters(function)
     if not asked:
@@ -54,7 +55,7 @@ def _in_branch(node: SgNode, asked: set[str]) -> Iterator[str]:
         yield given
 
 
-def _in_table(node: SgNode, asked: set[str], nodes: list[SgNode]) -> Iterator[str]:
+def _in_table(node: SgNode, asked: set[str], nodes: Nodes) -> Iterator[str]:
     """`table.get(x)`, `table[x]`"""
     table, index = None, None
     if node.kind() == "indexing_expression":
@@ -147,7 +148,7 @@ def _answered(entry: SgNode) -> bool:
     return _is_answer(one)
 
 
-def _looked_up(table: SgNode, nodes: list[SgNode]) -> Iterator[str]:
+def _looked_up(table: SgNode, nodes: Nodes) -> Iterator[str]:
     """Keys of a table from literals to literals that stands in the function."""
     made = bare(table)
     if made.kind() in {"identifier", "simple_identifier"}:

@@ -1,6 +1,8 @@
 """What comments and annotations say to tools and to people."""
 
 import re
+from collections.abc import Iterator
+from functools import cached_property
 
 from ast_grep_py import Rule, SgNode
 
@@ -39,25 +41,29 @@ class Said:
     """By the comments and annotations of a file."""
 
     def __init__(self, root: SgNode) -> None:
+        self._root = root
         self._is_kotlin = root.kind() == "source_file"
-        self.suppressions: list[str] = []
-        self.todos: list[str] = []
-        self._comments: list[SgNode] = []
-        kinds = _KINDS.get(root.kind(), _KINDS["program"])
-        for node in root.find_all(any=[Rule(kind=kind) for kind in kinds]):
-            text = node.text()
-            if text.startswith("@"):
-                self.suppressions.extend([flat(text)] if _SILENCING.match(text) else [])
-                continue
-            if not text.startswith("/**"):
-                self._comments.append(node)
-                self.suppressions.extend([flat(text)] if _SILENCES.search(text) else [])
-            if any(word in text for word in _TODO_WORDS):
-                self.todos.extend(flat(line) for line in text.splitlines() if TODO.search(line))
 
-    def commented(self) -> tuple[Commented, ...]:
-        found = code_in_comments(self._comments, self._is_code, lambda text: bool(_DECLARES_TEST.search(text)))
-        return tuple(sorted(found, key=lambda one: one.line))
+    @cached_property
+    def _all(self) -> list[tuple[SgNode, str]]:
+        kinds = _KINDS.get(self._root.kind(), _KINDS["program"])
+        return [(node, node.text()) for node in self._root.find_all(any=[Rule(kind=kind) for kind in kinds])]
+
+    def suppressions(self) -> Iterator[str]:
+        for _, text in self._all:
+            silences = _SILENCING.match(text) if text.startswith("@") else _SILENCES.search(text)
+            if silences and not text.startswith("/**"):
+                yield flat(text)
+
+    def todos(self) -> Iterator[str]:
+        for _, text in self._all:
+            if not text.startswith("@") and any(word in text for word in _TODO_WORDS):
+                yield from (flat(line) for line in text.splitlines() if TODO.search(line))
+
+    def commented(self) -> Iterator[Commented]:
+        comments = (node for node, text in self._all if not text.startswith(("@", "/**")))
+        found = code_in_comments(comments, self._is_code, lambda text: bool(_DECLARES_TEST.search(text)))
+        yield from sorted(found, key=lambda one: one.line)
 
     def _is_code(self, text: str) -> bool:
         lines = [line for line in text.splitlines() if line.strip()]

@@ -11,7 +11,7 @@ from untilproven.guard.languages.java.annotated import annotations, modifiers
 from untilproven.guard.languages.java.answers import answers
 from untilproven.guard.languages.java.asking import asks_if_tested
 from untilproven.guard.languages.java.flow import branches, thrown_by
-from untilproven.guard.languages.java.handling import as_fact, handler_of
+from untilproven.guard.languages.java.handling import Caught, as_fact, handler_of
 from untilproven.guard.languages.java.syntax import (
     CATCHES,
     FUNCTIONS,
@@ -27,7 +27,7 @@ from untilproven.guard.languages.java.syntax import (
     statements,
     unwrapped,
 )
-from untilproven.guard.languages.syntax import line_of
+from untilproven.guard.languages.syntax import Nodes, line_of
 
 _VALIDATES = re.compile(r"(?:validate|sanitize|sanitise|requireNonNull|escape|authorize|authenticate)(?:[A-Z]\w*)?")
 _VALIDATES_ALONE = re.compile(
@@ -51,21 +51,34 @@ def function(declaration: Declaration) -> Function:
     body = body_of(node)
     if body is None:
         return Function()
-    nodes = list(below(body))
-    caught = [handler_of(one) for one in nodes if one.kind() in CATCHES]
-    by_variable = {one.variable: one.errors for one in caught}
-    thrown = [name for one in below(body, stop=_LATER) if (name := thrown_by(one))]
+    nodes = Nodes(lambda: below(body))
     return Function(
-        guards=tuple(_guards(nodes)),
-        raises=tuple(by_variable.get(name) or _error(name) for name in thrown),
-        handlers=(*map(as_fact, caught), *_dropped(nodes)),
-        stub=None if _is_left_open(node) else _stub(node, body) or _stub_within(nodes),
-        left_open=_stub(node, body) if _is_left_open(node) else None,
-        answers=tuple(answers(node, nodes)),
-        asks_if_tested=tuple(asks_if_tested(body)),
-        returns_nothing=sum(1 for said in _said(body, nodes) if _EMPTY.fullmatch(flat(said))),
-        always_equal=_always_equal(node, body, nodes),
+        guards=_guards(nodes),
+        raises=_raises(body, nodes),
+        handlers=_handlers(nodes),
+        stub=lambda: None if _is_left_open(node) else _stub(node, body) or _stub_within(nodes),
+        left_open=lambda: _stub(node, body) if _is_left_open(node) else None,
+        answers=answers(node, nodes),
+        asks_if_tested=asks_if_tested(body),
+        returns_nothing=lambda: sum(1 for said in _said(body, nodes) if _EMPTY.fullmatch(flat(said))),
+        always_equal=lambda: _always_equal(node, body, nodes),
     )
+
+
+def _caught(nodes: Nodes) -> list[Caught]:
+    return [handler_of(one) for one in nodes if one.kind() in CATCHES]
+
+
+def _raises(body: SgNode, nodes: Nodes) -> Iterator[str]:
+    by_variable = {one.variable: one.errors for one in _caught(nodes)}
+    for one in below(body, stop=_LATER):
+        if name := thrown_by(one):
+            yield by_variable.get(name) or _error(name)
+
+
+def _handlers(nodes: Nodes) -> Iterator[Handler]:
+    yield from map(as_fact, _caught(nodes))
+    yield from _dropped(nodes)
 
 
 def _error(thrown: str) -> str:
@@ -73,7 +86,7 @@ def _error(thrown: str) -> str:
     return thrown if thrown.rpartition(".")[2][:1].isupper() else "Throwable"
 
 
-def _guards(nodes: list[SgNode]) -> Iterator[str]:
+def _guards(nodes: Nodes) -> Iterator[str]:
     for node in nodes:
         if node.kind() in IFS:
             condition, then, _ = branches(node)
@@ -102,7 +115,7 @@ def _validates(call: Call) -> bool:
     return alone and bool(call.parts) and _VALIDATES_ALONE.fullmatch(call.name) is not None
 
 
-def _dropped(nodes: list[SgNode]) -> Iterator[Handler]:
+def _dropped(nodes: Nodes) -> Iterator[Handler]:
     """`runCatching { }` whose result nobody takes."""
     for node in nodes:
         call = call_of(node)
@@ -134,7 +147,7 @@ def _is_left_open(node: SgNode) -> bool:
     return around is not None and around.kind() == "interface_declaration" and "default" in modifiers(node)
 
 
-def _stub_within(nodes: list[SgNode]) -> str | None:
+def _stub_within(nodes: Nodes) -> str | None:
     """Of a class without a name that the function makes."""
     within = (one for one in nodes if one.kind() in FUNCTIONS)
     return next((stub for one in within if (body := body_of(one)) and (stub := _stub(one, body))), None)
@@ -156,7 +169,7 @@ def _is_override(node: SgNode) -> bool:
     return bool(marks & {"Override", "Deprecated"}) or "override" in modifiers(node) or "constructor" in node.kind()
 
 
-def _said(body: SgNode, nodes: list[SgNode]) -> Iterator[SgNode]:
+def _said(body: SgNode, nodes: Nodes) -> Iterator[SgNode]:
     """What it returns."""
     for node in nodes:
         if node.kind() == "return_statement" or (node.kind() == "jump_expression" and node.text().startswith("return")):
@@ -165,8 +178,9 @@ def _said(body: SgNode, nodes: list[SgNode]) -> Iterator[SgNode]:
         yield from (bare(one) for one in code_in(body)[-1:])
 
 
-def _always_equal(node: SgNode, body: SgNode, nodes: list[SgNode]) -> bool:
-    name, said = name_of(node), [flat(one) for one in _said(body, nodes)]
+def _always_equal(node: SgNode, body: SgNode, nodes: Nodes) -> bool:
+    name = name_of(node)
+    said = [flat(one) for one in _said(body, nodes)] if name in {"equals", "compareTo", "compare"} else []
     if name == "equals":
         return bool(said) and set(said) == {"true"}
     return name in {"compareTo", "compare"} and said == ["0"] and len(statements(body)) == 1

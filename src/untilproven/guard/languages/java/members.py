@@ -151,7 +151,8 @@ def members(every: Iterable[Scope], imports: str) -> Iterator[Member]:
 
 def _name(one: Method, scope: Scope) -> str:
     """With what it extends, and with the types that tell it from others of its name."""
-    of = next((flat(child) for child in one.node.children() if child.kind() == "receiver_type"), None)
+    parts = one.node.children() if one.node.kind() == "function_declaration" else ()
+    of = next((flat(child) for child in parts if child.kind() == "receiver_type"), None)
     name = f"{of}.{one.name}" if of else one.name or "constructor"
     return f"{name}({_parameter_types(one.node)})" if len(scope.by_name[one.name]) > 1 else name
 

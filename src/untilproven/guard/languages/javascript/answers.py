@@ -13,32 +13,34 @@ from untilproven.guard.languages.javascript.nodes import (
     statements,
     written,
 )
+from untilproven.guard.languages.syntax import Nodes
 
 
-def answers(function: SgNode, own: list[SgNode]) -> tuple[str, ...]:
+def answers(function: SgNode, own: Nodes) -> Iterator[str]:
     """`own` are the nodes of the function."""
     names = frozenset(parameters(function))
-    if not names:
-        return ()
+    if names:
+        yield from dict.fromkeys(_answers(own, names))
+
+
+def _answers(own: Nodes, names: frozenset[str]) -> Iterator[str]:
     tables = {
         name.text(): value
         for node in own
         if node.kind() == "variable_declarator" and (name := node.field("name")) and (value := node.field("value"))
     }
-    found: list[str] = []
     for node in own:
         kind = node.kind()
         if kind == "if_statement":
-            found.extend(_branch(node, names))
+            yield from _branch(node, names)
         elif kind == "ternary_expression":
             condition, then = node.field("condition"), node.field("consequence")
             if condition and then and _is_answer(then):
-                found.extend(_asked(condition, names))
+                yield from _asked(condition, names)
         elif kind == "switch_statement":
-            found.extend(_switch(node, names))
+            yield from _switch(node, names)
         elif kind == "subscript_expression":
-            found.extend(_looked_up(node, names, tables))
-    return tuple(dict.fromkeys(found))
+            yield from _looked_up(node, names, tables)
 
 
 def _branch(node: SgNode, names: frozenset[str]) -> Iterator[str]:

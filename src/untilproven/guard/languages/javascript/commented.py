@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ast_grep_py import SgNode, SgRoot
 
@@ -34,6 +35,7 @@ def commented(comments: tuple[SgNode, ...], path: str) -> Iterator[Commented]:
     return code_in_comments(undocumenting, lambda text: _is_code(text, grammar), lambda text: bool(_TEST.search(text)))
 
 
+@lru_cache(maxsize=1024)
 def _is_code(text: str, grammar: str) -> bool:
     """One line is code only if it ends like code, or asserts something: `// see load(path)` explains."""
     if "\n" not in text.strip() and not text.rstrip().endswith((";", "}")) and not _ASSERTION.search(text):

@@ -37,25 +37,25 @@ _GLOBAL_SETUP = re.compile(
 
 def facts(root: SgNode, path: str) -> Facts:
     found = survey(root)
-    remarks = [flat_text(comment) for comment in found.comments]
     return Facts(
         declarations=declarations(found, root),
-        suppressions=tuple(text for text in remarks if _SUPPRESSION.search(text)),
-        todos=tuple(text for text in remarks if TODO.search(text)),
-        commented=tuple(commented(found.comments, path)),
-        hooks=tuple(dict.fromkeys(_hooks(found))),
-        exits=tuple(_exits(found, is_loaded=kind_of(path) in {"test", "configuration"})),
-        flags=tuple(_flags(found)),
-        asks_if_tested=tuple(
-            dict.fromkeys(
-                said
-                for node in found.asking
-                if (said := asked(node))
-                and not (said == "import.meta.vitest" and found.openings)
-                and not _is_inside(node)
-            )
-        ),
+        suppressions=_remarks(found, _SUPPRESSION),
+        todos=_remarks(found, TODO),
+        commented=commented(found.comments, path),
+        hooks=_hooks(found),
+        exits=_exits(found, is_loaded=kind_of(path) in {"test", "configuration"}),
+        flags=_flags(found),
+        asks_if_tested=_asking(found),
     )
+
+
+def _remarks(found: Survey, saying: re.Pattern[str]) -> Iterator[str]:
+    yield from (text for text in map(flat_text, found.comments) if saying.search(text))
+
+
+def _asking(found: Survey) -> Iterator[str]:
+    said = (text for node in found.asking if (text := asked(node)) and not _is_inside(node))
+    yield from dict.fromkeys(text for text in said if not (text == "import.meta.vitest" and found.openings))
 
 
 def _is_inside(node: SgNode) -> bool:
@@ -64,6 +64,10 @@ def _is_inside(node: SgNode) -> bool:
 
 
 def _hooks(found: Survey) -> Iterator[str]:
+    yield from dict.fromkeys(_taking_hold(found))
+
+
+def _taking_hold(found: Survey) -> Iterator[str]:
     for node in found.assignments:
         left, right = node.field("left"), node.field("right")
         target = left.text() if left is not None else ""

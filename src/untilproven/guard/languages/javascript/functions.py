@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from ast_grep_py import SgNode
 
@@ -22,6 +23,7 @@ from untilproven.guard.languages.javascript.nodes import (
 )
 from untilproven.guard.languages.javascript.openings import value_at
 from untilproven.guard.languages.javascript.tested import asked
+from untilproven.guard.languages.syntax import Nodes
 
 _PASSED_ON = re.compile(r"(?:next|cb|callback|done|reject|fail|fn|onError|resolveWithError)")
 _ERROR = re.compile(r"(?:[A-Z]\w*)?(?:Error|Exception|Err|Failure|Rejection)")
@@ -48,18 +50,23 @@ _REFUSALS = range(400, 600)
 
 def function(declaration: Declaration) -> Function:
     node = declaration.node
-    own = list(_own(node))
-    calls = [(one, chain(one)) for one in own if one.kind() == "call_expression"]
+    own = _Own(lambda: _own(node))
     return Function(
-        guards=tuple(dict.fromkeys(_guards(own, calls))),
-        raises=tuple(_raises(own)),
-        handlers=tuple(_handlers(own, calls)),
-        stub=_stub(declaration),
+        guards=_guards(own),
+        raises=_raises(own),
+        handlers=_handlers(own),
+        stub=lambda: _stub(declaration),
         answers=answers(node, own),
-        asks_if_tested=tuple(dict.fromkeys(said for one in own if (said := _asked(one)))),
-        returns_nothing=sum(_is_nothing(value) for value in _returned(node)),
-        always_equal=_is_always_equal(declaration),
+        asks_if_tested=_asking(own),
+        returns_nothing=lambda: sum(_is_nothing(value) for value in _returned(node)),
+        always_equal=lambda: _is_always_equal(declaration),
     )
+
+
+class _Own(Nodes):
+    @cached_property
+    def calls(self) -> list[tuple[SgNode, list[Link]]]:
+        return [(one, chain(one)) for one in self if one.kind() == "call_expression"]
 
 
 def _own(function: SgNode) -> Iterator[SgNode]:
@@ -90,13 +97,20 @@ def _is_nothing(value: SgNode) -> bool:
     return len(value.text()) <= _LONGEST_NOTHING and written(value) in _EMPTY
 
 
-def _guards(own: list[SgNode], calls: list[tuple[SgNode, list[Link]]]) -> Iterator[str]:
+def _guards(own: _Own) -> Iterator[str]:
+    yield from dict.fromkeys((*_conditions(own), *_validations(own)))
+
+
+def _conditions(own: Nodes) -> Iterator[str]:
     for node in own:
         if node.kind() == "if_statement" and (condition := node.field("condition")):
             inside = statements(node.field("consequence"))
             if inside and _refuses(inside) and not _passes_on(bare(condition), inside[-1]):
                 yield written(bare(condition))
-    for node, links in calls:
+
+
+def _validations(own: _Own) -> Iterator[str]:
+    for node, links in own.calls:
         if _validates(links):
             args = [written(one) for one in links[-1].args or () if one.kind() not in FUNCTIONS]
             callee = node.field("function")
@@ -170,7 +184,7 @@ def _is_refusal(link: Link) -> bool:
     return said is not None and int(said) in _REFUSALS
 
 
-def _raises(own: list[SgNode]) -> Iterator[str]:
+def _raises(own: Nodes) -> Iterator[str]:
     made = {
         name.text(): value
         for node in own
@@ -206,17 +220,18 @@ def _is_handed_on(made: SgNode) -> bool:
     return callee is not None and bool(_PASSED_ON.fullmatch(callee.text().rpartition(".")[2]))
 
 
-def _handlers(own: list[SgNode], calls: list[tuple[SgNode, list[Link]]]) -> Iterator[Handler]:
+def _handlers(own: _Own) -> Iterator[Handler]:
     for node in own:
         if node.kind() == "catch_clause":
             yield handler_of(node)
-    for _, links in calls:
+    for _, links in own.calls:
         if (found := silenced(links[-1])) is not None:
             yield found
 
 
-def _asked(node: SgNode) -> str | None:
-    return asked(node) if node.kind() in {"member_expression", "string", "unary_expression"} else None
+def _asking(own: Nodes) -> Iterator[str]:
+    kinds = {"member_expression", "string", "unary_expression"}
+    yield from dict.fromkeys(said for node in own if node.kind() in kinds and (said := asked(node)))
 
 
 def _stub(declaration: Declaration) -> str | None:

@@ -25,13 +25,13 @@ def facts(root: SgNode, path: str) -> Facts:  # noqa: ARG001 - what every langua
     declared = [*members(every, imports), *(one for scope in every for one in examples(scope))]
     return Facts(
         declarations=in_order(declared),
-        suppressions=tuple(said.suppressions),
-        todos=tuple(said.todos),
+        suppressions=said.suppressions(),
+        todos=said.todos(),
         commented=said.commented(),
-        hooks=tuple(hooks(every)),
-        exits=tuple(exits(root)),
-        flags=tuple(flags(every)),
-        asks_if_tested=tuple(asked_outside(every)),
+        hooks=hooks(every),
+        exits=exits(root),
+        flags=flags(every),
+        asks_if_tested=asked_outside(every),
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ast_grep_py import SgNode
 
@@ -42,7 +43,7 @@ def todos(comments: Iterable[SgNode]) -> Iterator[str]:
     yield from (flat(comment.text()) for comment in comments if _TODO.search(comment.text()))
 
 
-def commented(comments: list[SgNode], root: SgNode) -> Iterator[Commented]:
+def commented(comments: Iterable[SgNode], root: SgNode) -> Iterator[Commented]:
     """Blocks of comments, and texts that nothing reads, that are code."""
     for line, lines in _blocks(comments):
         yield from _code_in(line, lines)
@@ -62,7 +63,7 @@ def _is_first(statement: SgNode) -> bool:
     return before is None
 
 
-def _blocks(comments: list[SgNode]) -> Iterator[tuple[int, list[str]]]:
+def _blocks(comments: Iterable[SgNode]) -> Iterator[tuple[int, list[str]]]:
     """Comments one below another, alone on their lines, with the line of the first."""
     block: list[str] = []
     first, column = 0, -1
@@ -119,6 +120,7 @@ def _dedented(lines: list[str]) -> str:
     return "\n".join(text[least:] for text in lines)
 
 
+@lru_cache(maxsize=1024)
 def is_code(text: str) -> bool:
     if not text.strip() or text.lstrip().startswith(("!", "-*-", "type:")):
         return False

@@ -1,6 +1,7 @@
 """What a whole file says."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 
 from ast_grep_py import Rule, SgNode
@@ -14,6 +15,7 @@ from untilproven.guard.languages.python.hooks import hooks
 from untilproven.guard.languages.python.nodes import call_of, dotted, parts, written
 from untilproven.guard.languages.python.surroundings import module_of
 from untilproven.guard.languages.python.tested import asked_in
+from untilproven.guard.languages.syntax import Nodes
 
 _ENDS = frozenset({"sys.exit", "os._exit", "os.abort", "exit", "quit", "_exit", "pytest.exit", "os.kill", "os.execv"})
 _HINTS = ("exit", "quit", "abort", "SystemExit", "os.kill", "os.exec")
@@ -27,16 +29,16 @@ _ENDING: list[Rule] = [
 
 
 def facts(root: SgNode, path: str) -> Facts:
-    comments = root.find_all(kind="comment")
+    comments = Nodes(lambda: root.find_all(kind="comment"))
     return Facts(
         declarations=declarations(root, path),
-        suppressions=(*suppressions(comments), *_unchecked(root)),
-        todos=tuple(todos(comments)),
-        commented=tuple(commented(comments, root)),
-        hooks=tuple(hooks(root, path)),
-        exits=tuple(_exits(root, path)),
-        flags=tuple(_flags(root)),
-        asks_if_tested=tuple(asked_in(root, outside=True)),
+        suppressions=chain(suppressions(comments), _unchecked(root)),
+        todos=todos(comments),
+        commented=commented(comments, root),
+        hooks=hooks(root, path),
+        exits=_exits(root, path),
+        flags=_flags(root),
+        asks_if_tested=asked_in(root, outside=True),
     )
 
 

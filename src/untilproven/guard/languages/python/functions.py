@@ -27,7 +27,7 @@ from untilproven.guard.languages.python.nodes import (
 )
 from untilproven.guard.languages.python.stubs import left_open, stub_of
 from untilproven.guard.languages.python.tested import asked_in
-from untilproven.guard.languages.syntax import line_of
+from untilproven.guard.languages.syntax import Nodes, line_of
 
 _REFUSALS = re.compile(r"\w*(?:Error|BadRequest|Forbidden|Denied|Unauthorized|NotFound|NotAllowed)|abort")
 _REFUSES = frozenset({"abort", "error", "fail", "sys.exit", "exit", "die"})
@@ -52,17 +52,17 @@ def function(declaration: Declaration) -> Function:
     node = declaration.node
     if node.kind() == "expression_statement":
         return _lambda(node, declaration.name)
-    seen = of_kinds(node, *_SEEN)
+    seen = Nodes(lambda: of_kinds(node, *_SEEN))
     return Function(
-        guards=tuple(_guards(node, seen)),
-        raises=tuple(_raises(seen)),
-        handlers=tuple(_handlers(seen)),
-        stub=stub_of(node),
-        left_open=left_open(node),
-        answers=tuple(answers_in(node)),
-        asks_if_tested=tuple(asked_in(node)),
-        returns_nothing=_returns_nothing(node, seen),
-        always_equal=name_of(node) in _EQUALS and _is_yes(node, seen),
+        guards=_guards(node, seen),
+        raises=_raises(seen),
+        handlers=_handlers(seen),
+        stub=lambda: stub_of(node),
+        left_open=lambda: left_open(node),
+        answers=answers_in(node),
+        asks_if_tested=asked_in(node),
+        returns_nothing=lambda: _returns_nothing(node, seen),
+        always_equal=lambda: name_of(node) in _EQUALS and _is_yes(node, seen),
     )
 
 
@@ -70,10 +70,10 @@ def _lambda(node: SgNode, name: str) -> Function:
     given = node.find(kind="lambda")
     body = given.field("body") if given else None
     is_equality = name.rpartition(".")[2] in _EQUALS
-    return Function(always_equal=is_equality and body is not None and truth(body, {}) is True)
+    return Function(always_equal=lambda: is_equality and body is not None and truth(body, {}) is True)
 
 
-def _guards(node: SgNode, seen: list[SgNode]) -> Iterator[str]:
+def _guards(node: SgNode, seen: Nodes) -> Iterator[str]:
     for mark in decorators(node):
         call = call_of(mark)
         if _GUARDS.fullmatch(last_name(call.function if call else mark)):
@@ -128,7 +128,7 @@ def _is_refusal(statement: SgNode) -> bool:
     return isinstance(code, int) and 400 <= code < 600
 
 
-def _raises(seen: list[SgNode]) -> Iterator[str]:
+def _raises(seen: Nodes) -> Iterator[str]:
     for statement in seen:
         if statement.kind() == "raise_statement":
             for raised in parts(statement)[:1]:
@@ -136,7 +136,7 @@ def _raises(seen: list[SgNode]) -> Iterator[str]:
                 yield dotted(call.function if call else raised) or written(raised)
 
 
-def _handlers(seen: list[SgNode]) -> Iterator[Handler]:
+def _handlers(seen: Nodes) -> Iterator[Handler]:
     for statement in seen:
         match statement.kind():
             case "except_clause":
@@ -171,7 +171,7 @@ def _is_nothing(statement: SgNode) -> bool:
     return inside is not None and inside.kind() in {"ellipsis", "string"}
 
 
-def _own(node: SgNode, seen: list[SgNode]) -> list[SgNode]:
+def _own(node: SgNode, seen: Nodes) -> list[SgNode]:
     """Returns of the function itself, not of those within."""
     inside = definition(node)
     returns = [statement for statement in seen if statement.kind() == "return_statement"]
@@ -182,7 +182,7 @@ def _own(node: SgNode, seen: list[SgNode]) -> list[SgNode]:
     ]
 
 
-def _returns_nothing(node: SgNode, seen: list[SgNode]) -> int:
+def _returns_nothing(node: SgNode, seen: Nodes) -> int:
     """A bare `return` only where other returns have a value."""
     given = [parts(statement) for statement in _own(node, seen)]
     has_value = any(one and one[0].kind() != "none" for one in given)
@@ -194,7 +194,7 @@ def _is_empty(node: SgNode) -> bool:
     return found is None or any(found == empty and type(found) is type(empty) for empty in _EMPTY)
 
 
-def _is_yes(node: SgNode, seen: list[SgNode]) -> bool:
+def _is_yes(node: SgNode, seen: Nodes) -> bool:
     given = [parts(statement) for statement in _own(node, seen)]
     if not given or any(statement.kind() == "raise_statement" for statement in seen):
         return False

@@ -23,7 +23,8 @@ _NAME = re.compile(rf"(?:^|\.)_*(?:{_NAMED})$", re.IGNORECASE)
 _FRAMES = re.compile(r"(?:inspect\.(?:stack|currentframe|getouterframes)|sys\._getframe|traceback\.extract_stack)\(")
 _TEST_WORD = re.compile(r"""["'][^"'\s]*(?:py)?test""", re.IGNORECASE)
 _SAID = "|".join((*map(re.escape, sorted(_RUNNERS)), "test", "testing", "ci", _VARIABLE.pattern, _STAGE.pattern))
-_MAY_ASK = re.compile(rf"""["'](?:{_SAID})["']|(?<!\w)(?i:_*(?:{_NAMED}))(?!\w)|{_FRAMES.pattern}""")
+_MAY_SAY = re.compile(rf"""["'](?:{_SAID})["']|{_FRAMES.pattern}""")
+_MAY_NAME = ("is_test", "istest", "under_test", "running_", "called_from_test")
 """Without one of these nothing below is found; looking through a text is cheaper than through its tree."""
 _SEEN: list[Rule] = [
     {
@@ -41,7 +42,7 @@ _SEEN: list[Rule] = [
 def asked_in(node: SgNode, *, outside: bool = False) -> Iterator[str]:
     """As written; `outside` leaves functions out."""
     text = node.text()
-    if not any(hint in text for hint in _HINTS) or not _MAY_ASK.search(text):
+    if not any(hint in text for hint in _HINTS) or not _may_ask(text):
         return
     taken = None
     for found in node.find_all(any=_SEEN):
@@ -50,6 +51,11 @@ def asked_in(node: SgNode, *, outside: bool = False) -> Iterator[str]:
         if _asks(found) and not _is_set(found) and not (outside and _is_in_function(found)):
             taken = found.range()
             yield written(found)
+
+
+def _may_ask(text: str) -> bool:
+    small = text.lower()
+    return any(name in small for name in _MAY_NAME) or _MAY_SAY.search(text) is not None
 
 
 def _asks(node: SgNode) -> bool:

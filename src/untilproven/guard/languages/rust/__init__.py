@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property, lru_cache
 
 from ast_grep_py import SgNode
 
-from untilproven.guard.facts import Facts
+from untilproven.guard.facts import Commented, Facts
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.rust.attributes import read, split
 from untilproven.guard.languages.rust.declarations import declarations
@@ -42,26 +43,46 @@ _PATCHED = re.compile(r"(?:debug_)?assert(?:_eq|_ne)?|panic|unreachable")
 def facts(root: SgNode, path: str) -> Facts:
     macros = root.find_all(kind="macro_definition") if "macro_rules!" in root.text() else []
     found = tuple(declarations(root, macros))
-    comments: list[tuple[SgNode, str]] = []
-    marks: list[str] = []
-    for one in root.find_all(of_kinds("line_comment", "block_comment", "attribute_item", "inner_attribute_item")):
-        text = one.text()
-        if text.startswith("/"):
-            comments.append((one, text))
-        else:
-            marks.append(flat(text))
-    plain = [one for one, text in comments if not text.startswith(("///", "//!", "/**", "/*!"))]
+    said = _Said(root)
     top = [child for child in root.children() if child.kind() in {"const_item", "static_item"}]
     return Facts(
         declarations=found,
-        suppressions=tuple(mark for mark in marks if _silences(mark)),
-        todos=tuple(text.rstrip() for _, text in comments if TODO.search(text)) if TODO.search(root.text()) else (),
-        commented=tuple(code_in_comments(plain, _is_code, lambda text: bool(_TEST_IN_COMMENT.search(text)))),
-        hooks=tuple(_hooks(macros, marks, found)),
-        exits=tuple(_exits(found, is_test=kind_of(path) == "test")),
-        flags=tuple(_flags(top)),
-        asks_if_tested=tuple(one for child in top for one in asks_if_tested(child)),
+        suppressions=said.suppressions(),
+        todos=said.todos(),
+        commented=said.commented(),
+        hooks=_hooks(macros, said, found),
+        exits=_exits(found, is_test=kind_of(path) == "test"),
+        flags=_flags(top),
+        asks_if_tested=(one for child in top for one in asks_if_tested(child)),
     )
+
+
+class _Said:
+    """By the comments and attributes of a file."""
+
+    def __init__(self, root: SgNode) -> None:
+        self._root = root
+
+    @cached_property
+    def _all(self) -> list[tuple[SgNode, str]]:
+        kinds = of_kinds("line_comment", "block_comment", "attribute_item", "inner_attribute_item")
+        return [(one, one.text()) for one in self._root.find_all(kinds)]
+
+    @cached_property
+    def marks(self) -> list[str]:
+        return [flat(text) for _, text in self._all if not text.startswith("/")]
+
+    def suppressions(self) -> Iterator[str]:
+        yield from (mark for mark in self.marks if _silences(mark))
+
+    def todos(self) -> Iterator[str]:
+        if TODO.search(self._root.text()):
+            yield from (text.rstrip() for _, text in self._all if text.startswith("/") and TODO.search(text))
+
+    def commented(self) -> Iterator[Commented]:
+        documents = ("///", "//!", "/**", "/*!")
+        plain = (one for one, text in self._all if text.startswith("/") and not text.startswith(documents))
+        yield from code_in_comments(plain, _is_code, lambda text: bool(_TEST_IN_COMMENT.search(text)))
 
 
 def _silences(mark: str) -> bool:
@@ -73,6 +94,7 @@ def _silences(mark: str) -> bool:
     return attribute.name in _SILENCING or mark.startswith(("#[coverage(off)", "#[no_coverage"))
 
 
+@lru_cache(maxsize=1024)
 def _is_code(text: str) -> bool:
     if text.startswith("   "):  # an example in a text
         return False
@@ -91,9 +113,9 @@ def _is_statement(node: SgNode) -> bool:
     return node.kind() in _STATEMENTS | {"if_expression", "match_expression", "for_expression", "macro_invocation"}
 
 
-def _hooks(macros: list[SgNode], marks: list[str], found: tuple[Marked, ...]) -> Iterator[str]:
+def _hooks(macros: list[SgNode], said: _Said, found: tuple[Marked, ...]) -> Iterator[str]:
     """Runners of a project's own, what runs before all tests, and assertions that are no longer those of Rust."""
-    yield from (mark for mark in marks if re.match(r"#!\[\s*(?:test_runner|reexport_test_harness_main)\b", mark))
+    yield from (mark for mark in said.marks if re.match(r"#!\[\s*(?:test_runner|reexport_test_harness_main)\b", mark))
     yield from (one.name for one in found if any(re.match(r"#\[\s*(?:\w+::)*ctor\b", mark) for mark in one.marks))
     for macro in macros:
         name = macro.field("name")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from ast_grep_py import SgNode
 
@@ -31,14 +32,14 @@ def function(declaration: Declaration) -> Function:
     body = node.field("body")
     marks = declaration.marks if isinstance(declaration, Marked) else ()
     return Function(
-        guards=tuple(_guards(node)),
-        raises=tuple(_raises(node)),
-        handlers=tuple(handlers(node)),
-        stub=_stub(body),
-        answers=tuple(answers(node)),
-        asks_if_tested=(*(mark for mark in marks if _is_not_for_tests(mark)), *asks_if_tested(node)),
-        returns_nothing=_returns_nothing(node, body),
-        always_equal=_always_equal(declaration.name, body),
+        guards=_guards(node),
+        raises=_raises(node),
+        handlers=handlers(node),
+        stub=lambda: _stub(body),
+        answers=answers(node),
+        asks_if_tested=chain(filter(_is_not_for_tests, marks), asks_if_tested(node)),
+        returns_nothing=lambda: _returns_nothing(node, body),
+        always_equal=lambda: _always_equal(declaration.name, body),
     )
 
 
