@@ -56,11 +56,14 @@ class _Change:
             frozenset(_NAME.findall(guard)) for before, after in self.functions for guard in _guards_come(before, after)
         ]
 
-    def are_raised_instead(self, errors: list[str], after: Placed) -> bool:
-        """By functions that this one names, or the private ones behind them: the same, or as many others."""
+    def are_raised_instead(self, errors: list[str], before: Placed, after: Placed) -> bool:
+        """By functions that this one names, or the private ones behind them, or those of a type that its file did not
+        name: the same, or as many others."""
         come = Counter[str]()
+        named_now = {*_NAME.findall(after.side.text)} - {*_NAME.findall(before.side.text)}
         for was, one in self.functions:
-            if one is not after and {one.short, one.short.lstrip("_")} & after.words:
+            around = re.split(r"::|\.", one.name.partition("(")[0])[:-1]
+            if one is not after and ({one.short, one.short.lstrip("_")} & after.words or named_now & {*around}):
                 come += Counter(one.function.raises) - Counter(was.function.raises if was else ())
         return set(errors) <= set(come) or come.total() >= len(errors)
 
@@ -125,7 +128,7 @@ def _said_for(guards: list[str], before: Placed, after: Placed, change: _Change)
         yield "still-raises"
     raised = _gone(before.function.raises, after.function.raises)
     are_asked = all(_is_among(guard, change.guards_come) for guard in guards)
-    if are_asked or (raised and change.are_raised_instead(raised, after)):
+    if are_asked or (raised and change.are_raised_instead(raised, before, after)):
         yield "moved"
     if all(_is_refused_still(guard, before, after) or _is_for_types(guard, before) for guard in guards) and not touched:
         yield "needless"
@@ -162,7 +165,7 @@ def _said_for_raises(raised: list[str], before: Placed, after: Placed, change: _
     if len(after.function.raises) + len(_guards_come(before, after)) >= len(before.function.raises):
         yield "replaced"
     are_there = all(change.now_there.count(error) >= change.then_there.count(error) for error in set(raised))
-    if are_there or change.are_raised_instead(raised, after):
+    if are_there or change.are_raised_instead(raised, before, after):
         yield "moved"
 
 

@@ -21,7 +21,11 @@ _OF_PLATFORMS = frozenset(
     | {"implementation", "target_os", "target_arch", "target_env", "target_family", "target_endian", "runtime", "GOOS"}
     | {"process", "cfg_attr", "cfg", "ignore", "any", "or", "OS", "DisabledOnOs", "value", "skip", "skipif"}
 )
-_PRERELEASE = re.compile(r"\(?sys\.version_info == \(\d+, \d+, \d+, ([\"'])(?:alpha|beta|candidate)\1, \d+\)\)?")
+_PRERELEASE = re.compile(
+    r"\(?sys\.version_info == \(\d+, \d+, \d+, ([\"'])(?:alpha|beta|candidate)\1, \d+\)"
+    r"(?: and (?!.*\bor\b).*|\)?)",
+    re.DOTALL,
+)
 """One version of a language that was not finished yet."""
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
 _TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")

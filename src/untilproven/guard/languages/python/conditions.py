@@ -51,6 +51,8 @@ def _claim(node: SgNode, names: Names, holds: bool) -> Claim:
         pairs = operators(node)
         if len(pairs) == 1:
             return _compared(*pairs[0], names, holds)
+        if holds and all(sign in {"==", "is"} for _, sign, _ in pairs):
+            return _equal(pairs[0][0], pairs[-1][2], names)
         return Claim(written(node), Strength.PARTLY)
     call = call_of(node)
     if call:
