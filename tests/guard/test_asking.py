@@ -20,6 +20,7 @@ STEP = Signal("ci-removed", ".github/workflows/ci.yml", 1, "npm test", was="npm 
 NARROWED = Signal(
     "collection-narrowed", "package.json", 1, "test", was="mocha --require support/env --check-leaks test/"
 )
+HOOK = Signal("collection-subverted", "tests/conftest.py", 1, "pytest_collection_modifyitems: items[:] = selected")
 OPTIONS = Signal("test-file-removed", "tests/test_options.py", 1, "tests/test_options.py", was="7 tests")
 
 
@@ -52,6 +53,9 @@ def test_in_so_many_words(task: str, signal: Signal) -> None:
         ('Revert "feat: look for wheels"\n\nThis reverts commit 0123.', EGG),
         ("Whoever pays is welcome, so allow refunds to all in each shop whatever the price", GUARD),
         ("remove unicode host test", EGG),
+        ("Cleanup unneccessary test case (#3375)", EGG),
+        ("Clean up the tests of paths", EGG),
+        ("Deselect and parametrize browser tests properly", HOOK),
         ("Remove test files", OPTIONS),
         ("disable flaky test", EGG),
         ("disable test - another error on Windows", CASE),

@@ -23,6 +23,7 @@ class _Verbs(NamedTuple):
 _REMOVE = r"remov(?:e[sd]?|al)|delet(?:e[sd]?|ion)|drop(?:s|ped)?|reverts?|reverted|(?:get|gets|got) rid of|prunes?d?"
 _REMOVING = (
     r"remov\w*|delet\w*|drop\w*|revert\w*|rid of|prun\w*|dead code|obsolete|redundant|duplicat\w*|unused|no longer"
+    r"|clean(?:s|ed|ing)?[- ]?up|unn?ec+es+ar(?:y|ily)|unneeded|needless|superfluous|outdated"
 )
 _SKIPPING = r"skip\w*|disabl\w*|xfail\w*|expected? (?:to )?fail\w*|ignor\w*|flak[ye]\w*|quarantin\w*"
 _SKIP = r"skip(?:s|ped)?|disable[sd]?|xfail(?:s|ed)?|expect(?:s|ed)? (?:to )?fail\w*|ignore[sd]?|quarantine[sd]?"
@@ -43,6 +44,10 @@ _ASKED = {
     "removed": _Verbs(
         rf"{_REMOVE}|deprecate[sd]?|relax(?:es|ed)?|allow(?:s|ed)?|disable[sd]?|simplif(?:y|ies|ied)",
         _REMOVING + r"|deprecat\w*|relax\w*|allow\w*|disabl\w*|simplif\w*",
+    ),
+    "collection": _Verbs(
+        rf"{_SKIP}|deselect(?:s|ed)?|exclude[sd]?|leave out|{_REMOVE}|relax(?:es|ed)?|reduce[sd]?",
+        rf"{_SKIPPING}|deselect\w*|exclud\w*|leav\w* out|{_REMOVING}|lower\w*|relax\w*|reduc\w*",
     ),
     "silenced": _Verbs(
         r"suppress(?:es|ed)?|ignore[sd]?|swallow(?:s|ed)?|silence[sd]?|tolerate[sd]?",
@@ -84,6 +89,8 @@ _NAMED = {
     "ci": r"(?:CI|workflow|pipeline|job|step|action)s?",
 }
 """What a task calls such a thing, by how the name of a signal begins."""
+_CONCERNED = {"collection": r"tests?|specs?|suite"}
+"""What such a change is about, though it is not called so."""
 _OF_WHICH_THERE_IS_ONE = frozenset({"threshold"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|#\d+")
 _WITH_NUMBER = re.compile(r"[A-Za-z]+\d\w*")
@@ -123,7 +130,8 @@ def asked(task: str, signal: Signal) -> Asked | None:
     """Whether a person asked for it. Whoever is to remove one thing has no leave to remove another: what is said with
     the verb must be said of this thing. One that speaks of such things in general leaves it open."""
     kind = _KINDS.get(signal.name) or next((kind for kind in _ASKED if signal.name.startswith(kind)), "lowered")
-    verbs, noun = _ASKED[kind], _NAMED.get(signal.name.partition("-")[0])
+    begins = signal.name.partition("-")[0]
+    verbs, noun = _ASKED[kind], _NAMED.get(begins) or _CONCERNED.get(begins)
     around = _words(f"{signal.subject} {signal.was or ''}")
     found: Asked | None = "asked-about" if _REVERTED.search(task) else None
     for sentence, there in _sentences(task):
