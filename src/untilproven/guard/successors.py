@@ -1,7 +1,7 @@
 """What took the place of tests that are gone: others that ask the same, nearly the same, or as much."""
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Pair
@@ -174,6 +174,7 @@ def weight(one: Placed) -> int:
     return strong * max(len(one.test.cases), 1)
 
 
+@lru_cache(maxsize=512)
 def _lines(one: Placed) -> frozenset[str]:
     """Without the first, and without what only closes; letters as they are told in headers, in no case."""
     lines = (line.strip(" \t;,").lower() for line in one.text.splitlines()[1:])
