@@ -51,17 +51,15 @@ def values_in(path: str, content: bytes) -> Value:
 
 
 def unread(comparison: Comparison) -> None:
-    """Say once which configuration cannot be read, for all that look into it; into a lock file nobody does."""
+    """Say once which configuration cannot be read, for all that look into it; nobody looks for values in a lock."""
     for pair in comparison.pairs:
         if pair.kind not in {"mixed", "configuration", "ci"} and not pair.path.startswith("."):
-            continue
-        if name_of(pair.path) in _LOCKS:
             continue
         for side in (pair.before, pair.after):
             if side and PurePosixPath(side.path).suffix in _WRITTEN:
                 try:
-                    values_in(side.path, side.content)
-                except NotUnderstood as reason:
+                    as_text(side.content) if name_of(side.path) in _LOCKS else values_in(side.path, side.content)
+                except (NotUnderstood, Unreadable) as reason:
                     comparison.leave_out(side.path, str(reason))
 
 
