@@ -75,6 +75,8 @@ class Explanations:
         """Where nothing is said for the test itself."""
         if self._successors.are_others_moved(test):
             return ["reordered"]
+        if any(name in test.text for name in self._data_gone):
+            return ["data-removed"]
         if self._adapted.is_ported(test):
             return ["ported"]
         return ["adapted"] if self._adapted.is_adapted(test, self._parts_touched) else []
@@ -281,6 +283,13 @@ class Explanations:
         source = {pair.path for pair in self._source}
         functions = (one.name for _, one in functions_of(self._comparison) if one.pair.path in source)
         return [*functions, *(PurePosixPath(path).stem for path in source)]
+
+    @cached_property
+    def _data_gone(self) -> list[str]:
+        """Files that are no code and are gone, by their names: tests were given what was in them."""
+        gone = (pair.path for pair in self._comparison.of_kind("test") if pair.after is None)
+        names = (PurePosixPath(path).name for path in gone if grammar_of(path) is None)
+        return [name for name in names if len(name) > _SHORTEST]
 
     @cached_property
     def _data_touched(self) -> frozenset[str]:
