@@ -24,6 +24,7 @@ from untilproven.workspace.overlay.untouched import Untouched
 _PRIVATE = 0o700
 _TMP, _TEMPORARY = "tmp", 0o1777
 _OVERLAYFS = 0x794C7630
+_CHECK = "check"
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
 _LOCKS = ("tree.lock", "merge.lock")
@@ -51,6 +52,9 @@ class Place:
         self._tree: FileLock | None = None
         self._merging = 0
         self._latest = (-1, root)
+        self._layer: Path | None = None
+        """Of the iteration that was made last."""
+        self._is_next_ready = False
 
     @cached_property
     def path(self) -> Path:
@@ -112,27 +116,29 @@ class Place:
 
     def make_check(self, over: Path) -> tuple[str, str]:
         """The layer over the project in a check's room: nothing is in it, and nothing in it stays."""
-        return str(self._given_to_check("check-upper", over)), self._work("check")
+        beside = self._given
+        if self._layer and os.path.isdir(self._layer):  # noqa: PTH112  for every room
+            beside = self._layer
+        return str(self._given_to_check("check-upper", over)), self._work(beside / _CHECK)
 
     def make_home_of_checks(self, over: Path) -> tuple[str, str, bool]:
         """The same for HOME, and whether it can be mounted once for all of them: most checks leave it alone, and while
         all have, there is nothing in it that could stay."""
         upper = self._given_to_check("check-home", over)
         lasts = not self._untouched.was_touched(upper)
-        return str(upper), self._work("home-of-checks", lasts=lasts), lasts
+        return str(upper), self._work(self._given / "home-of-checks", lasts=lasts), lasts
 
-    def _work(self, name: str, *, lasts: bool = False) -> str:
+    def _work(self, path: Path, *, lasts: bool = False) -> str:
         """What the kernel needs beside a layer, and shows to nobody. What it has left there is dropped, unless the
         layer may still be mounted."""
-        work = f"{self._given}/work-{name}"
-        with files.explained(self.given):
+        with files.explained(path):
             if not lasts:
                 with contextlib.suppress(FileNotFoundError):
-                    os.chmod(f"{work}/work", _PRIVATE)  # noqa: PTH101  to be moved, it must be writable itself
-                self._trash.take(f"{work}/work")
+                    os.chmod(f"{path}/work", _PRIVATE)  # noqa: PTH101  to be moved, it must be writable itself
+                    self._trash.take(path / "work")
             with contextlib.suppress(FileExistsError):
-                os.mkdir(work, _PRIVATE)  # noqa: PTH102  for every room
-        return work
+                os.mkdir(path, _PRIVATE)  # noqa: PTH102  for every room
+        return str(path)
 
     def _given_to_check(self, name: str, over: Path) -> Path:
         upper = self._given / name
@@ -157,16 +163,33 @@ class Place:
             make_private(path / name)
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
-        """The layer of an iteration."""
-        return make_upper(self.iteration(number), over), self._work("agent")
+        """The layer of an iteration; beside it is what the layers of its checks need."""
+        layer = self._layer = self.iteration(number)
+        if self._is_next_ready and not os.path.lexists(layer):
+            with files.explained(layer):
+                os.rename(self._next, layer)  # noqa: PTH104  done for every iteration
+            self._is_next_ready = False
+        return make_layer(layer, over)
+
+    def _prepare_next(self) -> None:
+        """The directories of the next iteration; what cannot be made now is made, or explained, then.
+
+        Each iteration's lie together, away from those of the last one: a file system may look at all that was deleted
+        beside a new file of late before it makes it, and every room makes and deletes dozens."""
+        if not self._is_next_ready:
+            with contextlib.suppress(OSError):
+                self.drop(self._next)
+                for path in (self._next, *(self._next / name for name in ("upper", "work", _CHECK))):
+                    os.mkdir(path, _PRIVATE)  # noqa: PTH102  done for every iteration
+                self._is_next_ready = True
 
     def make_home(self, over: Path) -> tuple[str, str]:
         """The layer over HOME in the rooms of agents."""
-        return make_upper(self.home, over), self._work("home", lasts=True)
+        return make_upper(self.home, over), self._work(self._given / "home", lasts=True)
 
     def make_git(self, over: Path) -> tuple[str, str]:
         """The layer over git's directory in the rooms of agents."""
-        return make_upper(self.git, over), self._work("git", lasts=True)
+        return make_upper(self.git, over), self._work(self._given / "git", lasts=True)
 
     @cached_property
     def agent_home(self) -> str:
@@ -203,7 +226,9 @@ class Place:
             self.path.parent.rmdir()
 
     def _drop_given(self) -> None:
-        self.drop(self.given)
+        for path in (self.given, self._next):
+            self.drop(path)
+        self._is_next_ready = False
         for name in ("_given", "_untouched"):
             self.__dict__.pop(name, None)
 
@@ -298,6 +323,10 @@ class Place:
         return self.given / _TMP
 
     @cached_property
+    def _next(self) -> Path:
+        return self.path / "next"
+
+    @cached_property
     def given(self) -> Path:
         """What a process gives to one room after the other, as long as they leave it as it was."""
         return self.path / "given"
@@ -336,8 +365,9 @@ class Place:
             self._trash.take(path)
 
     def tidy(self) -> None:
-        """What can be done while others are at work: take away what was dropped."""
+        """What can be done while others are at work: take away what was dropped, make ready what comes next."""
         self._trash.empty()
+        self._prepare_next()
 
 
 def left_in(root: Path) -> list[str]:

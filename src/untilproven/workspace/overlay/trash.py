@@ -30,7 +30,7 @@ class Trash:
         self._sweeper = 0
         self._line = -1
 
-    def take(self, path: Path | str) -> None:
+    def take(self, path: Path) -> None:
         """What does not exist is dropped already."""
         if not os.path.lexists(path):
             return
