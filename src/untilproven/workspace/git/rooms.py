@@ -17,7 +17,7 @@ from untilproven.workspace.git.surroundings import directories_above
 from untilproven.workspace.openings import Openings
 from untilproven.workspace.overlay import surroundings
 from untilproven.workspace.overlay.checking import CheckingRoom
-from untilproven.workspace.overlay.place import make, make_layer, make_temporary
+from untilproven.workspace.overlay.making import make, make_layer, make_temporary
 
 _DEPENDENCIES = (".venv", "venv", "node_modules", "vendor")
 _OF_CHECKS = {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -14,7 +14,7 @@ from untilproven.process.room import WalledRoom
 from untilproven.process.walls import Layer, Walls
 from untilproven.store import files
 from untilproven.store.vouch import user_state
-from untilproven.workspace.overlay.place import make, make_layer, make_temporary
+from untilproven.workspace.overlay.making import make, make_layer, make_temporary
 from untilproven.workspace.overlay.removal import remove
 
 _SECONDS = 20.0

@@ -30,7 +30,7 @@ def for_agent(
     has_repository = repository.exists
     if has_repository:
         layers.append(repository.layer(iteration))
-    walls = _walls(project, place, home, tuple(layers), place.temporary, openings)
+    walls = _walls(project, place, home, tuple(layers), place.given.temporary, openings)
     return walls._replace(
         shared=(str(INSIDE), *walls.shared),
         readonly=repository.protected if has_repository else (repository.path,),
@@ -44,12 +44,12 @@ def for_check(project: Project, place: Place, *above: Path, openings: Openings =
     """A check's: the project with these layers over it, HOME as the user has it, and nothing it writes stays, neither
     here nor there: a runner that cannot write to its cache does not run."""
     root = str(project.root)
-    layers = [Layer(root, (*map(str, above), root), *place.make_check(project.root))]
+    layers = [Layer(root, (*map(str, above), root), *place.given.check(project.root, place.work_of_check()))]
     home, lasts = surroundings.home(), False
     if home and not _is_within(home, root):
-        upper, work, lasts = place.make_home_of_checks(home)
+        upper, work, lasts = place.given.home_of_check(home)
         layers.insert(0, Layer(str(home), (str(home),), upper, work))
-    walls = _walls(project, place, home, tuple(layers), place.make_temporary(), openings)
+    walls = _walls(project, place, home, tuple(layers), place.given.temporary_of_check(), openings)
     return walls._replace(network=openings.check_network, lasting=int(lasts), name="check")
 
 

@@ -1,29 +1,23 @@
 """Where the rooms of a loop lie: in the user's own state, out of the tree and out of every room."""
 
 import contextlib
-import ctypes
 import os
-import stat
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from untilproven.core import naming
-from untilproven.errors import Busy, RalphError
-from untilproven.process import kernel
+from untilproven.errors import Busy
 from untilproven.store import files
 from untilproven.store.agent_place import agent_home
 from untilproven.store.lock import FileLock
 from untilproven.store.spreading import spread
 from untilproven.store.vouch import user_state
-from untilproven.workspace.overlay.emptied import emptied
+from untilproven.workspace.overlay.giving import Given
+from untilproven.workspace.overlay.making import PRIVATE, make, make_layer, make_upper
 from untilproven.workspace.overlay.trash import Trash
-from untilproven.workspace.overlay.untouched import Untouched
 
-_PRIVATE = 0o700
-_TMP, _TEMPORARY = "tmp", 0o1777
-_OVERLAYFS = 0x794C7630
 _CHECK = "check"
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
@@ -31,14 +25,6 @@ _LOCKS = ("tree.lock", "merge.lock")
 _KEPT = "kept-"
 UNDELIVERED = "undelivered"
 """What lies among the snapshots of a loop whose work is not in the user's tree."""
-_SIZE_OF_STATFS = 256
-
-
-class NoPlace(RalphError):
-    """Layers cannot lie where they would have to."""
-
-    kind = "no_room"
-    exit_code = 2
 
 
 class Place:
@@ -52,8 +38,6 @@ class Place:
         self._tree: FileLock | None = None
         self._merging = 0
         self._latest = (-1, root)
-        self._layer: Path | None = None
-        """Of the iteration that was made last."""
         self._is_next_ready = False
 
     @cached_property
@@ -102,74 +86,19 @@ class Place:
     def _trash(self) -> Trash:
         return Trash(self.path / "trash")
 
-    @cached_property
-    def _given(self) -> Path:
-        """What one process gives to its rooms, and nothing that another has left."""
-        self.drop(self.given)
-        make_private(self.given)
-        spread(self.given)
-        return self.given
-
-    @cached_property
-    def _untouched(self) -> Untouched:
-        return Untouched(self.drop)
-
-    def make_check(self, over: Path) -> tuple[str, str]:
-        """The layer over the project in a check's room: nothing is in it, and nothing in it stays."""
-        beside = self._given
-        if self._layer and os.path.isdir(self._layer):  # noqa: PTH112  for every room
-            beside = self._layer
-        return str(self._given_to_check("check-upper", over)), self._work(beside / _CHECK)
-
-    def make_home_of_checks(self, over: Path) -> tuple[str, str, bool]:
-        """The same for HOME, and whether it can be mounted once for all of them: most checks leave it alone, and while
-        all have, there is nothing in it that could stay."""
-        upper = self._given_to_check("check-home", over)
-        lasts = not self._untouched.was_touched(upper)
-        return str(upper), self._work(self._given / "home-of-checks", lasts=lasts), lasts
-
-    def _work(self, path: Path, *, lasts: bool = False) -> str:
-        """What the kernel needs beside a layer, and shows to nobody. What it has left there is dropped, unless the
-        layer may still be mounted."""
-        with files.explained(path):
-            if not lasts:
-                with contextlib.suppress(FileNotFoundError):
-                    os.chmod(f"{path}/work", _PRIVATE)  # noqa: PTH101  to be moved, it must be writable itself
-                    self._trash.take(path / "work")
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(path, _PRIVATE)  # noqa: PTH102  for every room
-        return str(path)
-
-    def _given_to_check(self, name: str, over: Path) -> Path:
-        upper = self._given / name
-        with files.explained(upper):
-            mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  for every room
-            self._untouched.give(upper, mode, layer=True)
-        return upper
-
-    def make_temporary(self) -> Path:
-        """What is /tmp in a check's room, empty."""
-        path = self._given / "check-tmp"
-        with files.explained(path):
-            self._untouched.give(path, _TEMPORARY)
-        return path
-
-    def make_exchange(self, name: str) -> None:
-        """An empty directory in what is /tmp for an agent, where nothing else is."""
-        path = self._given / _TMP
-        if not emptied(path, _TEMPORARY, name, _PRIVATE):
-            self.drop(path)
-            make_temporary(path)
-            make_private(path / name)
-
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
         """The layer of an iteration; beside it is what the layers of its checks need."""
-        layer = self._layer = self.iteration(number)
+        layer = self.iteration(number)
         if self._is_next_ready and not os.path.lexists(layer):
             with files.explained(layer):
                 os.rename(self._next, layer)  # noqa: PTH104  done for every iteration
             self._is_next_ready = False
         return make_layer(layer, over)
+
+    def work_of_check(self) -> Path:
+        """Beside the layer of the iteration that is at work, if there is one."""
+        layer = self._latest[1]
+        return (layer if self._latest[0] > 0 and layer.is_dir() else self.given.path) / _CHECK
 
     def _prepare_next(self) -> None:
         """The directories of the next iteration; what cannot be made now is made, or explained, then.
@@ -178,18 +107,18 @@ class Place:
         beside a new file of late before it makes it, and every room makes and deletes dozens."""
         if not self._is_next_ready:
             with contextlib.suppress(OSError):
-                self.drop(self._next)
+                self._trash.take(self._next)
                 for path in (self._next, *(self._next / name for name in ("upper", "work", _CHECK))):
-                    os.mkdir(path, _PRIVATE)  # noqa: PTH102  done for every iteration
+                    os.mkdir(path, PRIVATE)  # noqa: PTH102  done for every iteration
                 self._is_next_ready = True
 
     def make_home(self, over: Path) -> tuple[str, str]:
         """The layer over HOME in the rooms of agents."""
-        return make_upper(self.home, over), self._work(self._given / "home", lasts=True)
+        return make_upper(self.home, over), self.given.work("home")
 
     def make_git(self, over: Path) -> tuple[str, str]:
         """The layer over git's directory in the rooms of agents."""
-        return make_upper(self.git, over), self._work(self._given / "git", lasts=True)
+        return make_upper(self.git, over), self.given.work("git")
 
     @cached_property
     def agent_home(self) -> str:
@@ -226,11 +155,9 @@ class Place:
             self.path.parent.rmdir()
 
     def _drop_given(self) -> None:
-        for path in (self.given, self._next):
-            self.drop(path)
+        self.given.end()
+        self.drop(self._next)
         self._is_next_ready = False
-        for name in ("_given", "_untouched"):
-            self.__dict__.pop(name, None)
 
     def _unlock_for_good(self) -> None:
         """Locks that nobody holds go; whoever waits for one sees that its file is gone, and makes another."""
@@ -318,18 +245,12 @@ class Place:
         return self.path / "git"
 
     @cached_property
-    def temporary(self) -> Path:
-        """What is /tmp in an agent's room."""
-        return self.given / _TMP
-
-    @cached_property
     def _next(self) -> Path:
         return self.path / "next"
 
     @cached_property
-    def given(self) -> Path:
-        """What a process gives to one room after the other, as long as they leave it as it was."""
-        return self.path / "given"
+    def given(self) -> Given:
+        return Given(self.path / "given", self.drop)
 
     @property
     def was(self) -> Path:
@@ -381,63 +302,3 @@ def left_in(root: Path) -> list[str]:
 
 def _has_more_than_conflicts(path: Path) -> bool:
     return any(inner.name not in {"conflicts", "lock"} for inner in path.iterdir())
-
-
-def make(path: Path) -> None:
-    """A directory for this user alone, where layers can lie."""
-    with files.explained(path):
-        path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-    if _file_system(path) == _OVERLAYFS:
-        raise NoPlace(
-            f"{path} is itself on an overlay, as in a container, and the kernel puts no layer on top of one there",
-            hint="set XDG_STATE_HOME to a directory on a volume or a tmpfs",
-        )
-
-
-def make_private(path: Path) -> None:
-    """A new directory for this user alone, in one of ours."""
-    with files.explained(path):
-        os.mkdir(path, _PRIVATE)  # noqa: PTH102  done for every iteration
-
-
-def make_layer(path: Path, over: Path) -> tuple[str, str]:
-    """The two directories that a layer needs."""
-    upper, work = make_upper(path, over), f"{path}/work"
-    with files.explained(path), contextlib.suppress(FileExistsError):
-        os.mkdir(work, _PRIVATE)  # noqa: PTH102  done for every iteration
-    return upper, work
-
-
-def make_upper(path: Path, over: Path) -> str:
-    """Where a layer has what is written to it; what is there stays, and its mode is what will be seen."""
-    upper = f"{path}/upper"
-    with files.explained(path):
-        mode = stat.S_IMODE(os.stat(over).st_mode) | _PRIVATE  # noqa: PTH116  done for every iteration
-        if _mode_of(upper) is None:
-            for directory in (path, upper):
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(directory, _PRIVATE)  # noqa: PTH102  the same
-        if _mode_of(upper) != mode:
-            os.chmod(upper, mode)  # noqa: PTH101  the same
-    return upper
-
-
-def _mode_of(path: str) -> int | None:
-    try:
-        return stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116  done for every iteration
-    except FileNotFoundError:
-        return None
-
-
-def make_temporary(path: Path) -> None:
-    """What is /tmp in a room, empty."""
-    make_private(path)
-    with files.explained(path):
-        os.chmod(path, _TEMPORARY)  # noqa: PTH101  done for every iteration
-
-
-def _file_system(path: Path) -> int:
-    answer = ctypes.create_string_buffer(_SIZE_OF_STATFS)
-    if kernel.libc().statfs(os.fsencode(path), answer) != 0:
-        return 0
-    return int(ctypes.c_long.from_buffer(answer).value)

@@ -29,7 +29,8 @@ from untilproven.workspace.overlay.checking import CheckingRoom
 from untilproven.workspace.overlay.groups import has_other_groups
 from untilproven.workspace.overlay.into_tree import IntoTree
 from untilproven.workspace.overlay.known import Known
-from untilproven.workspace.overlay.place import Place, make_upper
+from untilproven.workspace.overlay.making import make_upper
+from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.quota import Quota
 from untilproven.workspace.overlay.reading import is_same
 from untilproven.workspace.overlay.repository import Repository
@@ -173,9 +174,9 @@ class OverlayWorkspace:
         """A directory that the agent's room can write to: where it is outside, and where inside."""
         self._place.hold()
         if self._exchange_of != iteration:
-            self._place.make_exchange(building.EXCHANGE)
+            self._place.given.exchange(building.EXCHANGE)
             self._exchange_of = iteration
-        return Exchange(self._place.temporary / building.EXCHANGE, building.INSIDE)
+        return Exchange(self._place.given.temporary / building.EXCHANGE, building.INSIDE)
 
     def delta(self) -> Delta:
         """Nothing is left running in the room afterwards, and only the layer is read."""

@@ -237,7 +237,7 @@ def a_killed_runner_takes_all_of_the_room_with_it(base: Path) -> None:
     if not child:
         stage.agent(f"echo $$ > /tmp/ralph-exchange/up; setsid sleep 301.{os.getppid()} & sleep 302.{os.getppid()}")
         os._exit(0)
-    up = stage.workspace._place.temporary / "ralph-exchange/up"
+    up = stage.workspace._place.given.temporary / "ralph-exchange/up"
     deadline = time.monotonic() + 30
     while not up.exists() or not up.read_text():
         assert time.monotonic() < deadline

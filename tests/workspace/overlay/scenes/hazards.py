@@ -8,7 +8,7 @@ from pathlib import Path
 from untilproven.errors import RalphError
 from untilproven.store.layout import Project
 from untilproven.workspace.overlay import available as availability
-from untilproven.workspace.overlay import building, place
+from untilproven.workspace.overlay import building, making
 from workspace.overlay.scenes.stage import SUPERVISION, Stage, fingerprint, play, refuses, succeeded
 
 INSERT = """
@@ -29,7 +29,7 @@ def why_no_room_can_be_built_is_said(base: Path) -> None:
         "no room could be built: unshare: No space left on device"
     )
     assert "kernel" in availability._explained("no room could be built: unshare: Operation not permitted")
-    place._OVERLAYFS = place._file_system(base)
+    making._OVERLAYFS = making._file_system(base)
     assert "set XDG_STATE_HOME to a directory on a volume or a tmpfs" in availability.available()
 
 

@@ -99,13 +99,13 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
     signs = "stat -c '%a %u %Y %X' . ~ /tmp"
     said = stage.check(signs).output
     names = ["check-upper", "check-home", *([] if Path(__file__).is_relative_to("/tmp") else ["check-tmp"])]
-    before = [(place.given / name).stat().st_ino for name in names]
+    before = [(place.given.path / name).stat().st_ino for name in names]
     assert all(int(word) > 1_700_000_000 for line in said.splitlines() for word in line.split()[2:]), said
     stage.check("true")
     stage.agent("true", 1)
     stage.workspace.discard(1)
     stage.check("true")
-    assert before == [(place.given / name).stat().st_ino for name in names]
+    assert before == [(place.given.path / name).stat().st_ino for name in names]
     come_and_gone = "touch ~/left left /tmp/left && rm ~/left left /tmp/left"
     message = f"{come_and_gone} && chmod 711 . ~ && touch -d @7 . ~ /tmp"
     succeeded(stage.check(message))
@@ -118,7 +118,7 @@ def what_a_check_leaves_alone_serves_the_next_and_a_message_in_it_is_lost(base: 
 
 def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: Path) -> None:
     stage = Stage(base)
-    temporary = stage.workspace._place.temporary
+    temporary = stage.workspace._place.given.temporary
     signs = "stat -c '%n %a %u' /tmp /tmp/ralph-exchange; getfattr -d -m - /tmp /tmp/ralph-exchange; find /tmp | sort"
 
     def seen(number: int, leave: str = "true") -> tuple[int, str]:
