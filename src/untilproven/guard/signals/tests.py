@@ -36,11 +36,19 @@ def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> I
     yield from _removed(tests, explanations)
     for one in tests.kept:
         if one.how == "hidden":
-            yield signal_of("test-hidden", one, was=one.before.name, now=one.after.name)
+            called = ("called",) if _is_called_by_tests(one.after) else ()
+            yield signal_of("test-hidden", one, was=one.before.name, now=one.after.name, explained=called)
         elif one.differs or one.how == "moved":
             yield from _run_less(one, explanations)
     yield from _suites(tests)
     yield from _commented_out(comparison, tests)
+
+
+def _is_called_by_tests(one: Placed) -> bool:
+    """It is what tests of its file have in common, and asks as long as one of them runs."""
+    calls = re.compile(rf"\b{re.escape(one.short.partition('(')[0])}\s*\(")
+    tests = [found for found in one.side.facts.declarations if found.is_test and calls.search(found.text)]
+    return any(one.side.test(found).running is not Running.NEVER for found in tests)
 
 
 def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
