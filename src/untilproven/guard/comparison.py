@@ -8,7 +8,7 @@ import msgspec
 from untilproven.guard.change import Change
 from untilproven.guard.facts import Declaration, Facts, Function, Test
 from untilproven.guard.finding import NotAnalysed
-from untilproven.guard.kinds import Kind, kind_of
+from untilproven.guard.kinds import Kind, is_called_test, kind_of
 from untilproven.guard.languages import grammar_of, language_of
 from untilproven.guard.names import NAME
 from untilproven.guard.reading import read
@@ -69,7 +69,10 @@ class Comparison:
         kind = kind_of(change.path, is_new=change.before is None)
         before = self._side(change.was_at, change.before)
         was_read = before is not None and before.text != ""
-        return Pair(change.path, kind, before, self._side(change.path, change.after, though_made=was_read))
+        after = self._side(change.path, change.after, though_made=was_read)
+        if kind == "test" and is_called_test(change.path) and not any(one and one.has_tests for one in (before, after)):
+            kind = "source"  # a module of the product, about tests
+        return Pair(change.path, kind, before, after)
 
     def _side(self, path: str, content: bytes | None, *, though_made: bool = False) -> Side | None:
         if content is None:

@@ -107,6 +107,13 @@ def kind_of(
     return "script" if kind == "source" and path in scripts else kind
 
 
+def is_called_test(path: str) -> bool:
+    """Whether nothing but its own plain name says that it is one: no directory, and not what it is a test of."""
+    directory, _, name = path.rpartition("/")
+    plain = re.fullmatch(r"tests?(\.\w+)", name)
+    return plain is not None and _by_name(f"{directory}/module{plain[1]}".lstrip("/")) == "source"
+
+
 def is_written(path: str) -> bool:
     """Whether it is neither a cache nor installed: less to ask than which kind it is."""
     return not _is_cache(path) and not is_dependency(path)
