@@ -26,3 +26,8 @@ def names_in(code: str) -> frozenset[str]:
 
 def words_of(name: str) -> frozenset[str]:
     return frozenset(word.lower() for word in WORD.findall(name)) - EVERYWHERE
+
+
+def parts_of(name: str) -> frozenset[str]:
+    """A name, and the words that it is made of."""
+    return frozenset({*NAME.findall(name), *(word.lower() for word in WORD.findall(name))})

@@ -110,11 +110,8 @@ class Inside:
         behind = os.open(place, _DIRECTORY)
         self._held = {place: behind, **self._held}
         self._given = {found.path: os.open(found.path, _ANYTHING) for found in (*shell.given, *shell.shown)}
-        self._inner: dict[str, int] = {}
         for layer in shell.layers:
             self._lay(layer)
-            if layer.inner:
-                self._inner[layer.target] = os.open(layer.target, _DIRECTORY)
         self._empty = _made_empty(place)
         for path in (*shell.shared, *shell.readonly):
             mount(path, path, flags=BIND | RECURSIVE)
@@ -153,7 +150,11 @@ class Inside:
         self._bind(interior.temporary, TMP)
         self._mount("devpts", _PTS, NOSUID | NOEXEC, "newinstance,ptmxmode=0666,mode=620")
         self._mount("tmpfs", _SHM, NOSUID | NODEV, "mode=1777")
-        self._lay_all(interior)
+        for layer in interior.layers:
+            if layer.target.startswith(f"{TMP}/"):
+                os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module
+            self._lay(layer)
+            self._mounted.append(layer.target)
         for path in interior.shared:
             mount(path, path, flags=BIND | RECURSIVE)
         for path in interior.readonly:
@@ -185,15 +186,6 @@ class Inside:
             if not target.startswith(tuple(gone)):
                 detach(target)
                 gone.append(f"{target}/")
-
-    def _lay_all(self, interior: "Interior") -> None:
-        for layer in interior.layers:
-            if layer.target.startswith(f"{TMP}/"):
-                os.makedirs(layer.target, exist_ok=True)  # noqa: PTH103  the keeper loads no module
-            self._lay(layer)
-            self._mounted.append(layer.target)
-        for path in interior.inner:
-            mount(f"/proc/self/fd/{self._inner[path]}", path, flags=BIND)
 
     def _lay(self, layer: "Layer") -> None:
         opened: list[int] = []

@@ -18,8 +18,6 @@ class Layer(NamedTuple):
     renames: bool = False
     """Whether directories from beneath can be renamed, where the kernel allows it: then a rename can also bring what
     is hidden out from under its cover in a later room, unless what lies above it is `shared`."""
-    inner: bool = False
-    """Whether it lies in a layer that each room has for itself, and is the same in all of them."""
 
 
 class Walls(NamedTuple):
@@ -62,8 +60,6 @@ class Shell(NamedTuple):
     layers: tuple[Layer, ...]
     uppers: tuple[Seen, ...]
     """Where these layers have what is written to them: one that was made anew has to be mounted anew."""
-    beneath: tuple[int, ...]
-    """When anything was last made or renamed in what the inner ones lie over."""
     hidden: tuple[Seen, ...]
     shared: tuple[str, ...]
     readonly: tuple[str, ...]
@@ -82,8 +78,6 @@ class Interior(NamedTuple):
     """What one room has of its own, and what is hidden from this room on."""
 
     layers: tuple[Layer, ...]
-    inner: tuple[str, ...]
-    """Where layers of the shell are put into these."""
     temporary: str
     hidden: tuple[str, ...]
     shared: tuple[str, ...]
@@ -97,9 +91,7 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
     lasting = 0
     while lasting < walls.lasting and not walls.layers[lasting].target.startswith(f"{TMP}/"):
         lasting += 1
-    inner = tuple(layer for layer in walls.layers[lasting:] if layer.inner)
-    layers = tuple(layer for layer in walls.layers[lasting:] if not layer.inner)
-    standing = (*walls.layers[:lasting], *inner)
+    layers = walls.layers[lasting:]
     within = (f"{TMP}/", *(f"{layer.target}/" for layer in layers))
     hidden: list[Seen] = []
     sockets: list[tuple[str, int, int]] = []
@@ -112,9 +104,8 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
                 hidden.append(Seen(path, found.st_dev, found.st_ino))
     shell = Shell(
         walls.name,
-        standing,
-        tuple(_seen(layer.upper) for layer in standing),
-        tuple(_changed(path) for layer in inner for path in layer.lower),
+        walls.layers[:lasting],
+        tuple(_seen(layer.upper) for layer in walls.layers[:lasting]),
         tuple(hidden),
         tuple(path for path in walls.shared if not path.startswith(within)),
         tuple(path for path in walls.readonly if not path.startswith(within) and stat_of(path)),
@@ -126,7 +117,6 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
     )
     interior = Interior(
         layers,
-        tuple(layer.target for layer in inner),
         walls.temporary,
         tuple(path for path in walls.hidden if path.startswith(within)),
         tuple(path for path in walls.shared if path.startswith(within)),
@@ -134,11 +124,6 @@ def split(walls: Walls) -> tuple[Shell, Interior]:
         tuple(sockets),
     )
     return shell, interior
-
-
-def _changed(path: str) -> int:
-    found = stat_of(path)
-    return found.st_mtime_ns if found else 0
 
 
 def _seen(path: str) -> Seen:

@@ -3,40 +3,58 @@ directories is a good part of what a room costs. Agents may leave one another me
 
 import os
 import stat
+from itertools import islice
 from pathlib import Path
+
+from untilproven.store.spreading import flags_of
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FEW = 8
 
 
-def emptied(temporary: Path, mode: int, inner: str, inner_mode: int) -> bool:
-    """Whether nothing is in it now but this directory, and nothing in that; both with these modes and no attributes."""
-    try:
-        fd = os.open(temporary, _DIRECTORY)
-    except OSError:
-        return False
-    try:
-        return _is_plain(fd, mode) and os.listdir(fd) == [inner] and _is_emptied(fd, inner, inner_mode)  # noqa: PTH208
-    finally:
-        os.close(fd)
+class Emptied:
+    """A directory that holds nothing but another one, which is empty."""
 
+    def __init__(self) -> None:
+        self._signs: list[tuple[object, ...]] = []
 
-def _is_emptied(parent: int, name: str, mode: int) -> bool:
-    try:
-        fd = os.open(name, _DIRECTORY, dir_fd=parent)
-    except OSError:
-        return False
-    try:
-        if not _is_plain(fd, mode) or len(names := os.listdir(fd)) > _FEW:  # noqa: PTH208
+    def remember(self, path: Path, inner: str) -> None:
+        """As it was made."""
+        self._signs = []
+        for each in (path, path / inner):
+            fd = os.open(each, _DIRECTORY)
+            self._signs.append(_signs(fd))
+            os.close(fd)
+
+    def is_as_new(self, path: Path, inner: str) -> bool:
+        """Whether nothing tells it now from what was remembered: a few files in the inner one are taken out."""
+        if not self._signs:
             return False
-        for each in names:
-            os.unlink(each, dir_fd=fd)
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
-    return True
+        opened: list[int] = []
+        try:
+            opened.append(os.open(path, _DIRECTORY))
+            if _signs(opened[0]) != self._signs[0] or _few_in(opened[0]) != [inner]:
+                return False
+            opened.append(os.open(inner, _DIRECTORY, dir_fd=opened[0]))
+            names = _few_in(opened[1])
+            if _signs(opened[1]) != self._signs[1] or len(names) > _FEW:
+                return False
+            for name in names:
+                os.unlink(name, dir_fd=opened[1])
+        except OSError:
+            return False
+        finally:
+            for fd in opened:
+                os.close(fd)
+        return True
 
 
-def _is_plain(fd: int, mode: int) -> bool:
-    return stat.S_IMODE(os.fstat(fd).st_mode) == mode and not os.listxattr(fd)
+def _few_in(directory: int) -> list[str]:
+    with os.scandir(directory) as listing:
+        return [item.name for item in islice(listing, _FEW + 1)]
+
+
+def _signs(fd: int) -> tuple[object, ...]:
+    """What a program can change of a directory besides what is in it and its times."""
+    found = os.fstat(fd)
+    return stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, flags_of(fd), os.listxattr(fd)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from untilproven.store import files
 from untilproven.store.spreading import spread
-from untilproven.workspace.overlay.emptied import emptied
+from untilproven.workspace.overlay.emptied import Emptied
 from untilproven.workspace.overlay.making import PRIVATE, TEMPORARY, make_private, make_temporary
 from untilproven.workspace.overlay.untouched import Untouched
 
@@ -22,6 +22,7 @@ class Given:
         self._drop = drop
         self.temporary = path / "tmp"
         """What is /tmp in an agent's room."""
+        self._emptied = Emptied()
 
     @cached_property
     def path(self) -> Path:
@@ -42,14 +43,14 @@ class Given:
 
     def check(self, over: Path, work: Path) -> tuple[str, str]:
         """The layer over the project in a check's room: nothing is in it, and nothing in it stays."""
-        return str(self._layer("check-upper", over)), self._emptied(work)
+        return str(self._layer("check-upper", over)), self.emptied(work)
 
     def home_of_check(self, over: Path) -> tuple[str, str, bool]:
         """The same for HOME, and whether it can be mounted once for all of them: most checks leave it alone, and while
         all have, there is nothing in it that could stay."""
         upper = self._layer("check-home", over)
         if self._untouched.was_touched(upper):
-            return str(upper), self._emptied(self.path / "home-of-checks"), False
+            return str(upper), self.emptied(self.path / "home-of-checks"), False
         return str(upper), self.work("home-of-checks"), True
 
     def temporary_of_check(self) -> Path:
@@ -62,21 +63,19 @@ class Given:
     def exchange(self, name: str) -> None:
         """An empty directory in what is /tmp for an agent, where nothing else is."""
         path = self.path / self.temporary.name
-        if not emptied(path, TEMPORARY, name, PRIVATE):
+        if not self._emptied.is_as_new(path, name):
             self._drop(path)
             make_temporary(path)
             make_private(path / name)
+            self._emptied.remember(path, name)
 
     def work(self, name: str) -> str:
         """What the kernel needs beside a layer that stays mounted, and shows to nobody."""
         return self._made(self.path / name)
 
-    def _emptied(self, work: Path) -> str:
+    def emptied(self, work: Path) -> str:
         """The same beside one that was unmounted: what the kernel has left there is dropped."""
-        left = work / "work"
-        with files.explained(left), contextlib.suppress(FileNotFoundError):
-            os.chmod(left, PRIVATE)  # noqa: PTH101  to be moved, it must be writable itself
-            self._drop(left)
+        self._drop(work / "work")
         return self._made(work)
 
     def _made(self, path: Path) -> str:

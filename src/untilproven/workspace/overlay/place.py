@@ -18,7 +18,7 @@ from untilproven.workspace.overlay.giving import Given
 from untilproven.workspace.overlay.making import PRIVATE, make, make_layer, make_upper
 from untilproven.workspace.overlay.trash import Trash
 
-_CHECK = "check"
+_GIT, _CHECK = "git", "check"
 _LOCK_SECONDS = 5.0
 _MERGE_SECONDS = 600.0
 _LOCKS = ("tree.lock", "merge.lock")
@@ -87,7 +87,7 @@ class Place:
         return Trash(self.path / "trash")
 
     def make_iteration(self, number: int, over: Path) -> tuple[str, str]:
-        """The layer of an iteration; beside it is what the layers of its checks need."""
+        """The layer of an iteration; beside it is what the layers over git and of its checks need."""
         layer = self.iteration(number)
         if self._is_next_ready and not os.path.lexists(layer):
             with files.explained(layer):
@@ -108,7 +108,7 @@ class Place:
         if not self._is_next_ready:
             with contextlib.suppress(OSError):
                 self._trash.take(self._next)
-                for path in (self._next, *(self._next / name for name in ("upper", "work", _CHECK))):
+                for path in (self._next, *(self._next / name for name in ("upper", "work", _GIT, _CHECK))):
                     os.mkdir(path, PRIVATE)  # noqa: PTH102  done for every iteration
                 self._is_next_ready = True
 
@@ -116,9 +116,10 @@ class Place:
         """The layer over HOME in the rooms of agents."""
         return make_upper(self.home, over), self.given.work("home")
 
-    def make_git(self, over: Path) -> tuple[str, str]:
-        """The layer over git's directory in the rooms of agents."""
-        return make_upper(self.git, over), self.given.work("git")
+    def make_git(self, iteration: int, over: Path) -> tuple[str, str]:
+        """The layer over git's directory in the room of an agent. It is mounted anew for each: in one that stands, not
+        all would be seen that the user does to the repository."""
+        return make_upper(self.git, over), self.given.emptied(self.iteration(iteration) / _GIT)
 
     @cached_property
     def agent_home(self) -> str:

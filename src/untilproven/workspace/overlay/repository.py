@@ -44,14 +44,14 @@ class Repository:
 
     def layer(self, iteration: int) -> Layer:
         """The layer for an iteration; how it was before is remembered until the iteration is kept or discarded."""
-        upper, work = self._place.make_git(self._directory)
+        upper, work = self._place.make_git(iteration, self._directory)
         before = self._before(iteration)
         self._place.drop(before)
         try:
             self._copy.rename(before)
         except FileNotFoundError:
             self._copied(Path(upper)).rename(before)
-        return Layer(self.path, (self.path,), upper, work, inner=True)
+        return Layer(self.path, (self.path,), upper, work)
 
     def _copied(self, upper: Path) -> Path:
         copying = self._place.git / "copying"

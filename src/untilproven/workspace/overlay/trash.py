@@ -13,6 +13,7 @@ from untilproven.process import kernel
 from untilproven.process.keeper import keep_only
 from untilproven.workspace.overlay.removal import remove
 
+_OURS = 0o700
 _WORD = b"."
 _CALM_MS = 50
 _ENOUGH = 500
@@ -39,8 +40,15 @@ class Trash:
             self._path.mkdir(mode=0o700)
             self._made = True
         self._count += 1
-        os.rename(path, f"{self._path}/{self._count}")  # noqa: PTH104  done again and again in every iteration
         self._full = True
+        there = f"{self._path}/{self._count}"
+        try:
+            os.rename(path, there)  # noqa: PTH104  done again and again in every iteration
+        except PermissionError:
+            if path.is_symlink():
+                raise
+            path.chmod(_OURS)  # a directory that moves must be writable itself
+            os.rename(path, there)  # noqa: PTH104  the same
 
     def empty(self) -> None:
         """Have it all taken away while we go on; what resists is tried again by `remove`."""

@@ -141,6 +141,7 @@ def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: P
         f'{PYTHON} -c \'import os; os.setxattr("/tmp", "user.message", b"x")\'',
         f'{PYTHON} -c \'import os; os.setxattr("/tmp/ralph-exchange", "user.message", b"x")\'',
         "for each in 1 2 3 4 5 6 7 8 9; do touch /tmp/ralph-exchange/$each; done",
+        "chattr +A /tmp || chmod 711 /tmp",
     ):
         inode, said = seen(number, leave)
         assert said == first[1], leave
@@ -152,41 +153,51 @@ def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: P
     assert "given" not in names_in(stage.workspace._place.path)
 
 
-def git_is_mounted_once_for_many_agents_until_its_layer_or_what_is_beneath_it_is_another(base: Path) -> None:
+def what_the_user_does_to_the_repository_is_seen_in_the_next_room(base: Path) -> None:
     stage = Stage(base)
-    mounted = "stat -c %d .git; git log --format=%s"
-
-    def seen(number: int, first: str = "true") -> list[str]:
-        return stage.agent(f"{first} && {mounted}", number).output.split()
-
-    commit = "git commit -qam"
-    device, *subjects = seen(1)
-    assert subjects == ["first"]
+    see = (
+        "git log --format=%s; git rev-parse HEAD; git branch --format='%(refname) %(objectname)'; cat .git/info/exclude"
+    )
+    stage.agent(f"{see}; git rev-parse -q --verify topic", 1)
     stage.workspace.keep(1)
-    assert seen(2, f"echo 2 >> untracked.txt && git add -A && {commit} second") == [device, "second", "first"]
-    stage.workspace.keep(2)
-    assert seen(3) == [device, "second", "first"]
-    stage.workspace.discard(3)
-    seen(4, f"echo 4 >> untracked.txt && {commit} fourth")
-    stage.workspace.discard(4)
-    assert seen(5)[1:] == ["second", "first"], "a commit goes with the iteration that made it"
-    assert Path(stage.root / ".git/hooks").exists()
-    denied = stage.agent("echo x > .git/config || echo x > .git/hooks/pre-commit", 6)
-    assert "Read-only" in denied.output
-    stage.workspace.discard(6)
-    assert stage.host("git log --format=%s").split() == ["first"]
+    for number, done in enumerate(
+        (
+            "git commit -q --allow-empty -m second",
+            "git branch topic",
+            "git branch -f topic HEAD~1",
+            "echo new > new && mv new .git/info/exclude",
+            "git worktree add -q -b beside ../beside && git -C ../beside commit -q --allow-empty -m beside",
+            "git repack -qad && git prune-packed",
+            "cp -a .git ../bak && git commit -q --allow-empty -m third && rm -rf .git && mv ../bak .git",
+        ),
+        2,
+    ):
+        stage.host(done)
+        assert stage.agent(see, number).output == stage.host(see), done
+        stage.workspace.keep(number)
     stage.workspace.close()
 
 
-def what_the_user_commits_is_seen_in_the_next_room(base: Path) -> None:
+def modes_that_an_agent_sets_keep_nobody_from_the_next_room(base: Path) -> None:
     stage = Stage(base)
-    see = "git log --format=%s; git rev-parse HEAD"
-    stage.agent(see, 1)
-    stage.workspace.keep(1)
-    for number in (2, 3):
-        stage.host(f"git commit -q --allow-empty -m user{number}")
-        assert stage.agent(see, number).output == stage.host(see), "as if it had been mounted just now"
-        stage.workspace.keep(number)
+    number = 1
+    for leave in ("chmod 555 /tmp", "chmod 0 /tmp", "chmod 555 /tmp/ralph-exchange", "chmod 0 /tmp/ralph-exchange"):
+        stage.agent(leave, number)
+        stage.workspace.discard(number)
+        succeeded(stage.agent("touch /tmp/new /tmp/ralph-exchange/new", number + 1))
+        stage.workspace.discard(number + 1)
+        number += 2
+    for leave in ("chmod 555 /tmp . ~", "chmod 0 /tmp", "chmod 0 ~", "chmod 0 ."):
+        stage.check(leave)
+        succeeded(stage.check("touch /tmp/new ~/new new"))
+    stage.agent("chmod 555 .git", number)
+    stage.workspace.keep(number)
+    succeeded(stage.agent("git commit -q --allow-empty -m more", number + 1))
+    stage.workspace.discard(number + 1)
+    stage.agent("chmod 555 .git", number + 2)
+    stage.workspace.discard(number + 2)
+    succeeded(stage.agent("git commit -q --allow-empty -m more", number + 3))
+    stage.workspace.discard(number + 3)
     stage.workspace.close()
 
 

@@ -1,0 +1,190 @@
+"""What differs in the source: what a test that asks less or is gone may have been about."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from untilproven.guard.coining import coined
+from untilproven.guard.comparison import Comparison, Pair, Side
+from untilproven.guard.kinds import is_prose
+from untilproven.guard.languages import grammar_of
+from untilproven.guard.lines import is_mostly_gone, lines_changed, lines_of, names_changed, tokens_changed
+from untilproven.guard.names import EVERYWHERE, NAME, parts_of
+from untilproven.guard.pairing import Placed, functions_of
+from untilproven.guard.tokens import all_tokens
+
+WARNS = re.compile(r"(?i)deprecat|\bwarns?\b|warnings?\b")
+_DEFINED = re.compile(
+    r"\b(?:class|struct|enum|interface|trait|type|object|def|fn|func|fun|function|const|static|record|macro_rules!)\s+"
+    r"(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)|^([A-Z][A-Z\d_]+)\s*="
+)
+"""A constant is defined by giving it a value."""
+_NO_REQUIREMENT = re.compile(r"\W*(?:version|requires-python|python_requires|edition|rust-version|node)\b|.*::|\D*$")
+"""A line that names no version of something else."""
+_SHORTEST = 4
+_SHORTEST_TOLD = 3
+
+
+class Source:
+    """Of one comparison; each is found out when it is first asked for."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    @property
+    def differs(self) -> bool:
+        return bool(self._pairs)
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        """Where something differs that somebody wrote and that is no test: some languages have tests beside it."""
+        unread = {one.path for one in self._comparison.not_analysed if grammar_of(one.path)}
+        pairs = (pair for pair in self._comparison.of_kind("source") if not is_prose(pair.path))
+        return [pair for pair in pairs if pair.path not in unread and any(lines_changed(pair))]
+
+    @cached_property
+    def texts(self) -> tuple[str, str]:
+        """Lines of the source that went, and those that came."""
+        lines = [lines_changed(pair) for pair in self._pairs]
+        return "\n".join(line for one in lines for line in one.went.elements()), "\n".join(
+            line for one in lines for line in one.came.elements()
+        )
+
+    @cached_property
+    def tokens(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Of lines of the source that went, and of those that came."""
+        changed = [tokens_changed(pair) for pair in self._pairs]
+        was, now = (frozenset(token for each in changed for token in each[side]) for side in (0, 1))
+        return was, now
+
+    @cached_property
+    def tokens_lower(self) -> frozenset[str]:
+        return frozenset(token.lower() for side in self.tokens for token in side)
+
+    @cached_property
+    def exchanged(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Words that the source has less often than it had, and those that it has more often."""
+        was, now = (Counter(all_tokens(text)) for text in self.texts)
+        return frozenset(was - now), frozenset(now - was)
+
+    @cached_property
+    def gone(self) -> frozenset[str]:
+        """Names that were defined in the source, and are not even mentioned any more where something differs."""
+        went = (line for pair in self._pairs for line in lines_changed(pair).went)
+        return self._unmentioned(self.undefined | (frozenset(coined(went)) - EVERYWHERE))
+
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """Names that were defined in the source more often than they are now, where something differs."""
+        was, now = Counter[str](), Counter[str]()
+        for pair in self._pairs:
+            went, came = lines_changed(pair)
+            was.update(_defined(went, pair.before))
+            now.update(_defined(came, pair.after))
+        files = {PurePosixPath(pair.path).stem for pair in self._pairs if pair.after is None}
+        return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def words_gone(self) -> frozenset[str]:
+        """Words of lines of the source that went, and that no file has any more that differs."""
+        was = {name for pair in self._pairs for line in lines_changed(pair).went for name in NAME.findall(line)}
+        return self._unmentioned(frozenset(name for name in was - EVERYWHERE if len(name) >= _SHORTEST))
+
+    def _unmentioned(self, names: frozenset[str]) -> frozenset[str]:
+        """Those that stand nowhere in what differs; what is removed is told to readers, and is gone all the same."""
+        for pair in self._comparison.pairs:
+            if pair.after and not is_prose(pair.path) and any(name in pair.after.text for name in names):
+                names -= pair.after.names
+        return names
+
+    @cached_property
+    def warns_less(self) -> bool:
+        """Somewhere the source warns no longer."""
+        return any(WARNS.search(line) for pair in self._pairs for line in lines_changed(pair).went)
+
+    @cached_property
+    def dwindled(self) -> frozenset[str]:
+        """Names on several lines of the source that went, and on few that came."""
+        was, now = Counter[str](), Counter[str]()
+        for pair in self._pairs:
+            went, came = lines_changed(pair)
+            was.update(name for line in went.elements() for name in {*NAME.findall(line)})
+            now.update(name for line in came.elements() for name in {*NAME.findall(line)})
+        names = (name for name, times in was.items() if is_mostly_gone(times, now[name]))
+        return frozenset(name for name in names if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def shrunk(self) -> frozenset[str]:
+        """Functions of the source that lost lines, and got hardly any."""
+        source = {pair.path for pair in self._pairs}
+        found = set()
+        for before, after in functions_of(self._comparison):
+            if before and after.pair.path in source:
+                was, now = lines_of(before.text), lines_of(after.text)
+                if is_mostly_gone((was - now).total(), (now - was).total()):
+                    found.add(_called(after))
+        return frozenset(name for name in found if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """Files and functions of the source that differ or are new, and names on lines of it that differ."""
+        named = {name for text in self._named for name in NAME.findall(text)}
+        names = {name for pair in self._pairs for name in names_changed(pair)}
+        return frozenset(name for name in named | names if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def parts_touched(self) -> frozenset[str]:
+        """The same, and the words that these names are made of."""
+        parts = {part for name in self._named for part in parts_of(name)}
+        return self.touched | frozenset(part for part in parts if len(part) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def functions_touched(self) -> frozenset[str]:
+        """Functions of the source that differ, by the last part of their names."""
+        source = {pair.path for pair in self._pairs}
+        differ = (_called(one) for _, one in functions_of(self._comparison) if one.pair.path in source)
+        return frozenset(differ) - EVERYWHERE
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """Files of the source that differ, and functions in them that do."""
+        source = {pair.path for pair in self._pairs}
+        functions = (one.name for _, one in functions_of(self._comparison) if one.pair.path in source)
+        return [*functions, *(PurePosixPath(path).stem for path in source)]
+
+    @cached_property
+    def data_gone(self) -> list[str]:
+        """Files that are no code and are gone, by their names: tests were given what was in them."""
+        gone = (pair.path for pair in self._comparison.of_kind("test") if pair.after is None)
+        names = (PurePosixPath(path).name for path in gone if grammar_of(path) is None)
+        return [name for name in names if len(name) > _SHORTEST]
+
+    @cached_property
+    def data_touched(self) -> frozenset[str]:
+        """Files that are no code and differ, by their names: tests give what is in them."""
+        pairs = (pair for pair in self._comparison.of_kind("test", "source") if grammar_of(pair.path) is None)
+        stems = (PurePosixPath(pair.path).stem for pair in pairs if pair.is_test or not is_prose(pair.path))
+        return frozenset(stem for stem in stems if len(stem) >= _SHORTEST_TOLD) - EVERYWHERE
+
+    @cached_property
+    def requirements_changed(self) -> bool:
+        """Whether the project depends on another version of something."""
+        for pair in self._comparison.of_kind("mixed"):
+            went, came = lines_changed(pair)
+            if any(not _NO_REQUIREMENT.match(line) for line in (*went, *came)):
+                return True
+        return False
+
+
+def _called(function: Placed) -> str:
+    """Its name, as it is called: one of several of a name has its parameters behind it."""
+    return re.split(r"::|\.", function.name.partition("(")[0])[-1]
+
+
+def _defined(lines: Counter[str], side: Side | None) -> Iterator[str]:
+    """What is written on lines with a word for it, and functions of languages that have none."""
+    yield from (name or constant for line in lines.elements() for name, constant in _DEFINED.findall(line))
+    declared = (one for one in side.facts.declarations if not one.is_test) if side else ()
+    yield from (re.split(r"::|\.", one.name)[-1] for one in declared)
