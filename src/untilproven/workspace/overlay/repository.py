@@ -3,7 +3,9 @@
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from untilproven.core import naming
 from untilproven.process.walls import Layer
@@ -14,10 +16,12 @@ from untilproven.workspace.overlay.place import Place
 from untilproven.workspace.overlay.snapshot import copy_layer
 
 _PROTECTED = ("hooks", "config", "config.worktree", "info/attributes")
+_OURS = 0o700
 _TICK = 100_000_000
 """Nanoseconds within which a file can change twice and bear the same times."""
 
 Condition = dict[str, tuple[int, ...]]
+T = TypeVar("T")
 
 
 class Repository:
@@ -50,7 +54,7 @@ class Repository:
         try:
             self._copy.rename(before)
         except FileNotFoundError:
-            self._copied(Path(upper)).rename(before)
+            self._reached(lambda: self._copied(Path(upper))).rename(before)
         return Layer(self.path, (self.path,), upper, work)
 
     def _copied(self, upper: Path) -> Path:
@@ -63,16 +67,16 @@ class Repository:
     def notes(self, iteration: int) -> set[Note]:
         """What the agent's git did in this iteration that the tree does not show."""
         upper = self._place.git / "upper"
-        if not os.path.isdir(f"{upper}/logs"):  # noqa: PTH112  asked in every iteration
+        if not self._reached(lambda: _has_logs(upper)):
             return set()
-        return found_in(upper, self._directory, self._before(iteration))
+        return self._reached(lambda: found_in(upper, self._directory, self._before(iteration)))
 
     def keep(self, iteration: int) -> None:
         """A copy of what has not changed is as good for the next iteration."""
         before = self._before(iteration)
         if not before.is_dir():
             return
-        if self._seen is not None and self._seen == condition(self._place.git / "upper"):
+        if self._is_as_seen():
             before.rename(self._copy)
         else:
             self._place.drop(before)
@@ -81,12 +85,24 @@ class Repository:
         before = self._before(iteration)
         if before.is_dir():
             self._place.drop(self._copy)
-            upper = self._place.git / "upper"
-            if self._seen is not None and self._seen == condition(upper):
+            if self._is_as_seen():
                 before.rename(self._copy)
             else:
+                upper = self._place.git / "upper"
                 self._place.drop(upper)
                 before.rename(upper)
+
+    def _is_as_seen(self) -> bool:
+        upper = self._place.git / "upper"
+        return self._seen is not None and self._seen == self._reached(lambda: condition(upper))
+
+    def _reached(self, look: Callable[[], T]) -> T:
+        """What is found in the layer. An agent may have closed directories of it to its own user: they are opened."""
+        try:
+            return look()
+        except PermissionError:
+            open_up(self._place.git / "upper")
+            return look()
 
     def recover(self, kept: int | None) -> None:
         """After a kill: an iteration under way is as if it had not been."""
@@ -101,6 +117,23 @@ class Repository:
 
     def _before(self, iteration: int) -> Path:
         return self._place.git / f"before-{naming.iteration_name(iteration)}"
+
+
+def open_up(layer: Path) -> None:
+    """Every directory in it can be entered from now on."""
+    layer.chmod(stat.S_IMODE(layer.stat().st_mode) | _OURS)
+    for parent, names, _ in os.walk(layer):
+        for path in (Path(parent, name) for name in names):
+            mode = path.lstat().st_mode
+            if stat.S_ISDIR(mode) and mode & _OURS != _OURS:
+                path.chmod(stat.S_IMODE(mode) | _OURS)
+
+
+def _has_logs(layer: Path) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(f"{layer}/logs").st_mode)  # noqa: PTH116  asked in every iteration
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def condition(layer: Path) -> Condition | None:

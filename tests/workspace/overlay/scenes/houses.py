@@ -190,14 +190,19 @@ def modes_that_an_agent_sets_keep_nobody_from_the_next_room(base: Path) -> None:
     for leave in ("chmod 555 /tmp . ~", "chmod 0 /tmp", "chmod 0 ~", "chmod 0 ."):
         stage.check(leave)
         succeeded(stage.check("touch /tmp/new ~/new new"))
-    stage.agent("chmod 555 .git", number)
-    stage.workspace.keep(number)
-    succeeded(stage.agent("git commit -q --allow-empty -m more", number + 1))
-    stage.workspace.discard(number + 1)
-    stage.agent("chmod 555 .git", number + 2)
-    stage.workspace.discard(number + 2)
-    succeeded(stage.agent("git commit -q --allow-empty -m more", number + 3))
-    stage.workspace.discard(number + 3)
+    more = "git commit -q --allow-empty -m more"
+    for leave in (
+        "chmod 555 .git",
+        "chmod 0 .git",
+        "mkdir -p .git/a/b && chmod 0 .git/a/b .git/a",
+        f"{more} && chmod 0 .git/logs",
+    ):
+        for decide in (stage.workspace.keep, stage.workspace.discard):
+            stage.agent(leave, number)
+            decide(number)
+            succeeded(stage.agent(f"chmod 755 .git .git/logs; {more}", number + 1))
+            stage.workspace.discard(number + 1)
+            number += 2
     stage.workspace.close()
 
 
