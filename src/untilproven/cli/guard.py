@@ -1,5 +1,6 @@
 """`ralph guard BASE [HEAD]`, `ralph guard mark`, `ralph guard patterns`."""
 
+import contextlib
 import sys
 from typing import Any
 
@@ -12,7 +13,8 @@ from untilproven.errors import UsageError
 from untilproven.guard.catalogue import Pattern, patterns
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding, Severity
-from untilproven.guard.judging import Judgement, judge
+from untilproven.guard.judging import Judgement
+from untilproven.guard.jury import Jury
 from untilproven.guard.marks import Marks, Verdict, marked
 from untilproven.guard.sarif import sarif
 from untilproven.store import clock
@@ -78,7 +80,9 @@ def check(
     root = here.project().root
     with confined(root) as git:
         changes = _changes(git, base, head, staged=staged, working_tree=working_tree)
-    found = judge(changes, task=task)
+    with contextlib.closing(Jury()) as jury:
+        jury.ask(changes, task=task)
+        (found,) = jury.answer()
     marks = Marks(root).valid(clock.now())
     judgement = Judgement(marked(found.findings, marks), found.not_analysed)
     if form == "sarif":

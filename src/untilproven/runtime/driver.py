@@ -38,6 +38,7 @@ from untilproven.store.writer import LoopWriter
 from untilproven.workspace import environment
 
 if TYPE_CHECKING:
+    from untilproven.guard.jury import Jury
     from untilproven.runtime.settling import Settling
 
 _NAP = 0.5
@@ -98,6 +99,12 @@ class Driver:
 
         return Settling(self)
 
+    @cached_property
+    def jury(self) -> "Jury":
+        from untilproven.guard.jury import Jury  # noqa: PLC0415  all of the guard, not before the agent's first turn
+
+        return Jury()
+
     @property
     def state(self) -> LoopState:
         return self.writer.state
@@ -123,6 +130,8 @@ class Driver:
                 code = self._carry_out(move)
         finally:
             self._delivery.release()
+            if "jury" in self.__dict__:
+                self.jury.close()
         stopped = self.state.status is Status.PAUSED
         return (self.wishes.exit_code if stopped else 0) or code
 

@@ -20,7 +20,7 @@ from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding as Seen
 from untilproven.guard.finding import Severity as Weight
 from untilproven.guard.finding import Signal
-from untilproven.guard.judging import judge, weigh
+from untilproven.guard.judging import weigh
 from untilproven.guard.marks import Marks, marked
 from untilproven.model import events
 from untilproven.model.fields import Severity
@@ -53,7 +53,7 @@ def run(driver: "Driver", number: int, checks: tuple[str, ...]) -> None:
 
 
 class _Look:
-    """What is looked at is read before a check can write to it."""
+    """What is looked at is read, and given to the guard, before a check can write to it."""
 
     def __init__(self, driver: "Driver", number: int) -> None:
         self._driver, self._number = driver, number
@@ -61,8 +61,9 @@ class _Look:
         self._differing = workspace.since_start()
         self._mine = [change.path for change in workspace.delta().changes]
         now = {path: workspace.read(path, "now", _LARGEST) for path in dict.fromkeys((*self._differing, *self._mine))}
-        self._since_start = _changes(workspace, self._differing, "start", now)
-        self._since_before = _changes(workspace, self._mine, "before", now)
+        since_start = _changes(workspace, self._differing, "start", now)
+        since_before = _changes(workspace, self._mine, "before", now)
+        driver.jury.ask(since_start, since_before, task=driver.cast.task)
         self._seconds = time.monotonic() - began
         self._done = False
 
@@ -76,8 +77,7 @@ class _Look:
     def _look(self) -> None:
         driver, number, differing, mine = self._driver, self._number, self._differing, self._mine
         began = time.monotonic()
-        since_start = judge(self._since_start, task=driver.cast.task)
-        since_before = judge(self._since_before, task=driver.cast.task)
+        since_start, since_before = driver.jury.answer(driver.tick)
         found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
         allowed = driver.state.allowance.test_edits if driver.state.allowance else ()
         marks = Marks(driver.cast.project.root).valid(clock.now())

@@ -1,16 +1,11 @@
 """What is dropped: gone at once under its name, and taken away by a process of its own, for nobody waits for it."""
 
 import contextlib
-import gc
 import os
 import select
-import signal
-import warnings
 from pathlib import Path
-from typing import NoReturn
 
-from untilproven.process import kernel
-from untilproven.process.keeper import keep_only
+from untilproven.process import aside
 from untilproven.workspace.overlay.removal import remove
 
 _OURS = 0o700
@@ -73,37 +68,21 @@ class Trash:
     def _hire(self) -> None:
         theirs, ours = os.pipe()
         os.set_blocking(ours, False)
-        runner = os.getpid()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # see process/keepers.py
-                self._sweeper = os.fork()
-            if not self._sweeper:
-                _sweep(theirs, self._path, runner)
+            self._sweeper = aside.fork(b"ralph-sweeper", theirs, lambda line: _sweep(line, self._path))
         except OSError:
             os.close(ours)
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             os.close(theirs)
         self._line = ours
 
 
-def _sweep(line: int, path: Path, runner: int) -> NoReturn:
-    """The life of the sweeper, in the fork with all signals blocked; it ends with the runner."""
-    try:
-        gc.disable()  # a finaliser of the runner's objects would close numbers that are ours now
-        line = keep_only(line)
-        kernel.set_name(b"ralph-sweeper")
-        kernel.signal_when_parent_dies(signal.SIGKILL)
-        if os.getppid() == runner:
-            while _is_time(line):
-                with contextlib.suppress(OSError):
-                    for name in os.listdir(path):  # noqa: PTH208  done for every iteration
-                        remove(path / name)
-    finally:
-        os._exit(0)
+def _sweep(line: int, path: Path) -> None:
+    while _is_time(line):
+        with contextlib.suppress(OSError):
+            for name in os.listdir(path):  # noqa: PTH208  done for every iteration
+                remove(path / name)
 
 
 def _is_time(line: int) -> bool:
