@@ -166,3 +166,25 @@ def test_a_hostile_repository_runs_nothing(repository: Repository) -> None:
     for words in (("HEAD",), ("--staged",), ("--working-tree",)):
         assert repository.guard(*words).returncode in {0, 5}
     assert not mark.exists()
+
+
+def test_two_commits_of_a_bare_repository_can_be_compared(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("tidy", **{"tests/test_cart.py": WITHOUT})
+    bare = tmp_path / "bare.git"
+    repository.git("clone", "-q", "--bare", ".", str(bare))
+    assert ralph("guard", "HEAD~1", "HEAD", cwd=bare).returncode == 5
+    assert ralph("guard", "HEAD~1", "HEAD", cwd=bare / "refs").returncode == 5
+    for words in (("--staged",), ("--working-tree",)):
+        refused = ralph("guard", *words, cwd=bare)
+        assert refused.returncode == 2
+        assert "nothing is checked out" in refused.stderr
+
+
+def test_a_file_that_takes_minutes_to_read_is_named_and_holds_nobody_up(repository: Repository) -> None:
+    asks = "test('sums', () => { expect(total([1])).toBe(1) })\n"
+    repository.commit("js", **{"cart.test.js": asks})
+    repository.commit("deep", **{"cart.test.js": "describe('a', () => {" * 20_000 + asks + "})" * 20_000})
+    found = repository.guard("HEAD~1")
+    assert found.returncode == 5
+    assert "not analysed: cart.test.js: takes too long to read" in found.stderr
+    assert "sums was deleted" in found.stdout

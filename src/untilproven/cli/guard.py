@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -78,7 +79,7 @@ def check(
     if explain:
         return _explain(explain, as_json=form == "json")
     root = here.project().root
-    with confined(root) as git:
+    with confined(Path.cwd(), bare=True) as git:
         changes = _changes(git, base, head, staged=staged, working_tree=working_tree)
     with contextlib.closing(Jury()) as jury:
         jury.ask(changes, task=task)
@@ -100,6 +101,8 @@ def _changes(git: Git, base: str | None, head: str | None, *, staged: bool, work
     if staged or working_tree:
         if head:
             raise UsageError("a second commit has no place beside --staged or --working-tree", hint="leave HEAD out")
+        if git.repository.is_bare:
+            raise UsageError("nothing is checked out in a bare repository", hint="compare two commits: ralph guard A B")
         start = comparing.commit(git, base or "HEAD")
         return comparing.staged(git, start) if staged else comparing.in_working_tree(git, start)
     if base is None:

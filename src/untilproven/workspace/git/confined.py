@@ -117,9 +117,9 @@ class Git:
 
 
 @contextlib.contextmanager
-def confined(root: Path) -> Iterator[Git]:
-    """Git for the repository that a directory lies in."""
-    repository = find(root)
+def confined(root: Path, *, bare: bool = False) -> Iterator[Git]:
+    """Git for the repository that a directory lies in; `bare` for who does not need files that are checked out."""
+    repository = find(root, bare=bare)
     place = user_state() / "git"
     with files.explained(place):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)

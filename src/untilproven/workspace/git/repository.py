@@ -11,6 +11,7 @@ from untilproven.errors import Damaged, RalphError, UsageError
 from untilproven.store import files
 
 _SMALL = 64 * 1024
+_PARTS = ("HEAD", "objects", "refs")
 _UNDER_WAY = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -34,6 +35,10 @@ class Repository(msgspec.Struct, frozen=True):
     top: Path
     directory: Path
     common: Path
+
+    @property
+    def is_bare(self) -> bool:
+        return self.top == self.directory
 
     @property
     def index(self) -> Path:
@@ -64,11 +69,13 @@ class Repository(msgspec.Struct, frozen=True):
             files.refuse_link(path)
 
 
-def find(root: Path) -> Repository:
-    """The repository whose working tree `root` lies in."""
+def find(root: Path, *, bare: bool = False) -> Repository:
+    """The repository whose working tree `root` lies in, or, with `bare`, the one without a working tree around it."""
     for directory in (root, *root.parents):
         if os.path.lexists(directory / ".git"):
             return _opened(directory)
+        if bare and all((directory / name).exists() for name in _PARTS):
+            return Repository(directory, directory, directory)
     raise NoRepository(f"{root} is not in a git repository", hint="make one: git init")
 
 
@@ -81,7 +88,7 @@ def _opened(top: Path) -> Repository:
         found = _led_to(top, link)
     else:
         raise NoRepository(f"{link} is neither a directory nor a file; it is not followed", hint=_YOURSELF)
-    for path in (found.directory / "HEAD", found.common / "objects", found.common / "refs"):
+    for path in (found.directory / _PARTS[0], *(found.common / name for name in _PARTS[1:])):
         if not path.exists():
             raise NoRepository(f"{link} is no repository: it has no {path.name}", hint="look at it: git status")
     return found
