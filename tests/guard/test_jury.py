@@ -10,7 +10,7 @@ import pytest
 from untilproven.guard import jury as module
 from untilproven.guard.change import Change
 from untilproven.guard.judging import Judgement, judge
-from untilproven.guard.jury import Jury
+from untilproven.guard.jury import GuardFailed, Jury
 
 ASKS = b"test('a', () => { expect(f()).toBe(1) })\n"
 DELETED = Change("tests/test_a.py", b"def test_a():\n    assert f() == 1\n", b"")
@@ -98,6 +98,13 @@ def test_it_can_be_killed_between_two_questions_and_in_the_middle_of_one(jury: J
     jury.ask([DELETED], task="")
     os.kill(pid, signal.SIGKILL)
     assert jury.answer() == [expected]
+
+
+def test_what_cannot_be_judged_at_all_is_an_error(jury: Jury, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "judge", lambda *_, **__: os.abort())
+    jury.ask([DELETED], task="")
+    with pytest.raises(GuardFailed, match=r"cannot look at what was changed: the guard fell over it \(-6\)"):
+        jury.answer()
 
 
 def test_a_question_whose_answer_nobody_waited_for_is_not_answered_later(jury: Jury) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from untilproven.errors import RalphError
 from untilproven.guard.change import Change
 from untilproven.guard.finding import NotAnalysed
 from untilproven.guard.judging import Judgement, judge
@@ -29,7 +30,15 @@ _SEARCH = 60.0
 """Of the clock, for finding out which."""
 _TICK_MS = 500
 _TOO_LONG = "takes too long to read"
+_FEWER = "end something else that runs, and run the command again"
 _HEADER = 8
+
+
+class GuardFailed(RalphError):
+    """What was changed could not be judged, and what is not judged is not kept."""
+
+    kind = "guard_failed"
+    exit_code = 3
 
 
 class Jury:
@@ -41,13 +50,15 @@ class Jury:
         self._questions = 0
         self._asked: tuple[tuple[Change, ...], ...] = ()
         self._task = ""
+        self._allowed = _SECONDS
         self._unreadable: dict[bytes, str] = {}
         """Contents that it could not cope with, by their digest, and why."""
 
     def ask(self, *trees: Sequence[Change], task: str) -> None:
         """What is to be said of these changes, each of them compared by itself."""
         self._asked, self._task = tuple(map(tuple, trees)), task
-        self._send(self._asked_readable(), _SECONDS + _FOR_EACH_FILE * sum(map(len, trees)))
+        self._allowed = _SECONDS + _FOR_EACH_FILE * sum(map(len, trees))
+        self._send(self._asked_readable(), self._allowed)
 
     def answer(self, meanwhile: Callable[[], object] = lambda: None) -> list[Judgement]:
         """For each of what was asked. What cannot be read in time is said to be not analysed, and is as good as empty:
@@ -56,10 +67,10 @@ class Jury:
         for give_up in (self._give_up_some, self._give_up_all):
             if isinstance(heard, str):
                 give_up(heard, meanwhile)
-                self._send(self._asked_readable(), 2 * _SEARCH)
+                self._send(self._asked_readable(), max(self._allowed, 2 * _SEARCH))
                 heard = self._heard(meanwhile)
         if isinstance(heard, str):
-            return [_nothing_read(changes, heard) for changes in self._asked]
+            raise GuardFailed(f"the guard cannot look at what was changed: {heard}", hint="run the command again")
         return [self._with_unreadable(*both) for both in zip(heard, self._asked, strict=True)]
 
     def close(self) -> int:
@@ -87,7 +98,11 @@ class Jury:
     def _summon(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         with theirs:
-            self._pid = aside.fork(b"ralph-guard", theirs.fileno(), _serve)
+            try:
+                self._pid = aside.fork(b"ralph-guard", theirs.fileno(), _serve)
+            except OSError as error:
+                ours.close()
+                raise GuardFailed(f"the guard cannot be started: {error.strerror}", hint=_FEWER) from error
         self._line = ours
         return ours
 
@@ -160,10 +175,6 @@ def _sides(change: Change) -> list[tuple[str, bytes]]:
 
 def _as_tuple(change: Change) -> tuple[str, bytes | None, bytes | None, str | None]:
     return change.path, change.before, change.after, change.old_path
-
-
-def _nothing_read(changes: tuple[Change, ...], why: str) -> Judgement:
-    return Judgement((), tuple(NotAnalysed(change.path, why) for change in changes))
 
 
 def _digest(content: bytes) -> bytes:
