@@ -1,5 +1,6 @@
 """Whether a task asked for what was done: by its words, in one sentence."""
 
+import msgspec
 import pytest
 
 from untilproven.guard.asking import asked
@@ -21,6 +22,15 @@ NARROWED = Signal(
     "collection-narrowed", "package.json", 1, "test", was="mocha --require support/env --check-leaks test/"
 )
 HOOK = Signal("collection-subverted", "tests/conftest.py", 1, "pytest_collection_modifyitems: items[:] = selected")
+PLATFORM = Signal(
+    "test-sometimes-skipped", "tests/test_requests.py", 1, "test_headers", now='"brotli" in sys.modules: it adds one'
+)
+SUCCEEDED = Signal(
+    "test-removed", "tests/test_enum.py", 1, "test_enum_of_shapes", was="4 assertions", explained=("replaced",)
+)
+WEAKER = Signal("assertion-weakened", "tests/test_query.py", 1, "test_query", was="a == 1", now="a")
+RETRIED = Signal("retries-raised", "tests/test_pay.py", 1, "test_keyboard_interrupt", was="0", now="3")
+LEFT = Signal("ci-removed", ".github/workflows/ci.yml", 1, "pytest", was="pytest", explained=("others-left",))
 OPTIONS = Signal("test-file-removed", "tests/test_options.py", 1, "tests/test_options.py", was="7 tests")
 
 
@@ -39,6 +49,14 @@ OPTIONS = Signal("test-file-removed", "tests/test_options.py", 1, "tests/test_op
         ("Remove the test step from CI, it runs elsewhere", STEP),
         ("fix(paths): remove the egg test", EGG),
         ("Remove the query cases", CASES),
+        ("Remove yolks and eggs from what is installed", EGG),
+        ("Remove deprecated egg API", EGG),
+        ("Use wheels instead of eggs", EGG),
+        ('Revert "Add support for eggs in wheels of any age" (#12)', EGG),
+        ("Skip a test when brotli is installed", PLATFORM),
+        ("Split test_enum_of_shapes into four tests", SUCCEEDED),
+        ("Mark keyboard interrupt test as flaky", RETRIED),
+        ("Remove Python 3.15 beta from CI", LEFT),
     ],
 )
 def test_in_so_many_words(task: str, signal: Signal) -> None:
@@ -63,6 +81,12 @@ def test_in_so_many_words(task: str, signal: Signal) -> None:
         ("Remove the check of promise support from egg tests", EGG),
         ("Remove the codecov step", STEP),
         ("remove promise support check from tests", NARROWED),
+        ("Drop support for Python 2", EGG),
+        ("Migrate tests to another runner", EGG),
+        ("Use node test runner", WEAKER),
+        ("Allow eggs to be installed", EGG),
+        ("Split test_egg_installed_paths into four tests", EGG),
+        ('Revert "Add support for wheels"', EGG),
     ],
 )
 def test_a_task_that_is_only_about_it(task: str, signal: Signal) -> None:
@@ -81,6 +105,11 @@ def test_a_task_that_is_only_about_it(task: str, signal: Signal) -> None:
         ("Do not remove egg tests", EGG),
         ("Fix eggs dropping what is installed", EGG),
         ("Remove the unused import", GUARD),
+        ("Remove trailing spaces", EGG),
+        ("Add support for eggs", EGG),
+        ("Make it possible to enable eggs", EGG),
+        ("Drop support for Python 2", SKIPPED),
+        ("Use the egg instead of nothing at all that comes to mind here", CASES),
     ],
 )
 def test_a_task_about_something_else(task: str, signal: Signal) -> None:
@@ -89,3 +118,24 @@ def test_a_task_about_something_else(task: str, signal: Signal) -> None:
 
 def test_to_write_a_test_in_another_way_is_not_to_run_it_with_less() -> None:
     assert asked("Refactor test_query with parameters", CASES) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "signal"),
+    [
+        ("Skip a test for now", SKIPPED),
+        ("[#2407] Ignore failing test", SKIPPED),
+        ("Remove duplicate test", EGG),
+        ("remove unused test file", OPTIONS),
+    ],
+)
+def test_a_single_one_is_meant_if_there_is_no_other(task: str, signal: Signal) -> None:
+    other = msgspec.structs.replace(signal, subject="test_something_else")
+    assert asked(task, signal, [signal]) == "asked-for"
+    assert asked(task, signal, [signal, other]) == "asked-about"
+
+
+def test_a_test_that_stands_in_a_comment_is_one_that_is_not_run() -> None:
+    commented = Signal("test-commented-out", EGG.path, 1, "def test_egg_installed_paths():")
+    assert asked("disable flaky test", EGG, [EGG, commented]) == "asked-for"
+    assert asked("disable flaky test", EGG, [EGG]) == "asked-about"

@@ -20,6 +20,7 @@ EMPTY = [
     asked("assertThat(c.Errors).hasSize(0)", "c.Errors", PARTLY, "0"),
     asked("expect(c.Errors).toHaveLength(0)", "c.Errors", PARTLY, "0"),
     asked("assert c.Errors == []", "c.Errors", EXACTLY, "[]"),
+    asked("assert(!Object.keys(c.Errors).length)", "Object.keys(c.Errors).length", PARTLY, "0"),
 ]
 
 
@@ -39,6 +40,8 @@ def test_that_something_is_empty_is_said_in_many_ways(old: Assertion, new: Asser
         asked('assert.NotEqual(t, "", c.Errors)', "c.Errors", PARTLY, '""'),
         asked("assert c.Errors != []", "c.Errors", PARTLY, "[]"),
         asked('assertThat(c.Errors).isNotEqualTo("")', "c.Errors", PARTLY, '""'),
+        asked("assert(Object.keys(c.Errors).length)", "Object.keys(c.Errors).length", Strength.SOMETHING),
+        asked("assert(!!c.Errors.length)", "c.Errors.length", Strength.SOMETHING),
         asked("assert.Empty(t, c.Keys)", "c.Keys", EXACTLY, '""'),
         asked("assert.Len(t, c.Errors, 1)", "c.Errors", PARTLY, "1"),
         asked("assert.Equal(t, 0, c.Errors)", "c.Errors", EXACTLY, "0"),

@@ -84,7 +84,7 @@ def test_exports():
 def test_a_file_is_renewed_by_one_whose_name_says_the_same_and_more() -> None:
     before = {"tests/test_bundle.py": MANIFEST}
     assert deletion(before, {"integration/test_bundle_manifest.py": INTEGRATION}) == (Severity.LOW, ("renewed",))
-    assert deletion(before, {"integration/test_other.py": INTEGRATION})[0] is Severity.CRITICAL
+    assert deletion(before, {"integration/test_other.py": INTEGRATION}) == (Severity.MEDIUM, ("replaced",))
 
 
 OPTIONS = """

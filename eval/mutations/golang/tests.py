@@ -71,7 +71,7 @@ def _tolerance_widened(code: Code) -> Iterator[Edits]:
     for test in code.tests:
         for assertion in test.asserts:
             if (found := called(assertion)) and found[0] in {"InDelta", "InEpsilon", "WithinDuration"}:
-                yield (over(found[2][3], "1000000000000"),)
+                yield from ((over(one, "1000000000000"),) for one in found[2][3:4])
             elif found is None and re.search(r"math\.Abs\(", assertion.text()):
                 for number in assertion.find_all(kind="float_literal"):
                     yield (over(number, "1000000.0"),)

@@ -5,7 +5,8 @@ from collections import Counter
 from functools import cached_property
 
 from untilproven.guard.claims import strong, without
-from untilproven.guard.comparison import Side
+from untilproven.guard.comparison import Pair, Side
+from untilproven.guard.lines import lines_of
 from untilproven.guard.names import NAME, words_of
 from untilproven.guard.pairing import Became, Placed, Tests
 from untilproven.guard.successors import weight
@@ -13,10 +14,14 @@ from untilproven.guard.successors import weight
 _SHORTEST = 4
 _SHARE = 0.34
 _SEVERAL = 2
+_MUCH, _HALF = 100, 0.5
+_MANY = 10
+"""So many files of tests for one test."""
 
 
 class Adapted:
     def __init__(self, tests: Tests) -> None:
+        self._tests = tests
         self._kept = [one for one in tests.kept if one.how != "hidden" and one.differs]
 
     def is_adapted(self, test: Placed, touched: frozenset[str]) -> bool:
@@ -35,6 +40,21 @@ class Adapted:
         others = (one for one in self._kept if one.before.side is test.side and one.before is not test)
         beside = [one for one in others if weight(one.after)]
         return bool(unknown) and sum(bool(unknown & one.before.words) for one in beside) >= _SEVERAL
+
+    def is_reworked(self, test: Placed) -> bool:
+        """Its file was mostly written anew, or it is one of few that are gone where many files of tests differ."""
+        pair = test.pair
+        if pair.before and pair.after:
+            was, now = lines_of(pair.before.text), lines_of(pair.after.text)
+            went, came = (was - now).total(), (now - was).total()
+            if came >= _MUCH and went >= _HALF * was.total() and came >= _HALF * went:
+                return True
+        return len(self._files) >= _MANY * len(self._tests.removed)
+
+    @cached_property
+    def _files(self) -> set[Pair]:
+        """Those of tests that are kept."""
+        return {one.after.pair for one in self._tests.kept}
 
     @cached_property
     def _expected_otherwise(self) -> dict[Side, list[frozenset[str]]]:

@@ -12,10 +12,17 @@ _LENGTH = re.compile(r"len\((.+)\)|(.+)\.(?:length|size|count|len)(?:\(\))?")
 _OF_LENGTH = re.compile(r"(?i)len|size|count")
 _EMPTY = frozenset({meaning(one) for one in ('""', "[]", "{}", "()", "empty")})
 _SAYS_EMPTY = re.compile(r"(?:\bempty|_empty|Empty)\b")
-_DENIES = re.compile(r"(?i)\bnot|not\b|not_|_ne\b|\bne\b|doesnot|isnot|false|refute|!\w|!=")
+_DENIES = re.compile(
+    r"(?i)\bnot(?!e[ds]?\b|ice|ifi?[yc]|ion\b|able\b|hing\b)|not\b|not_|_ne\b|\bne\b|doesnot|isnot|false|refute|!\w|!="
+)
+_NO_SIZE = re.compile(r"(?<!!)!(?=[\w$.()\[\] ,]+\.(?:length|size)\b)")
+"""Says that there is nothing of it."""
+_KEYS = re.compile(r"Object\.(?:keys|values|entries|getOwnPropertyNames)\((.+)\)")
 _QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _IS_EMPTY = re.compile(r"\.(?:is_empty|isEmpty|empty)\(\)$|^is_?empty\((.*)\)$")
 _BEGINS = re.compile(r"(?i)starts_?with|has_?prefix|start_?with")
+_COMPARED_WITH_TRUTH = re.compile(r"\s==\s(True|False|\"\"|''|\[\]|\{\}|\(\)|(?<=\)\s==\s)0)(?:,|$)")
+_NEGATES = re.compile(r"not\b|!")
 _ALLOWS = re.compile(r"[|*?\[{]")
 """Signs by which a pattern allows for other texts."""
 _PART = re.compile(r"\.(?:sub\w*|slice|take)\(|\[")
@@ -52,17 +59,25 @@ def _meant(one: Assertion) -> str:
 
 
 def claim(one: Assertion) -> tuple[object, ...]:
-    """What it asks, by whatever name of whatever library."""
-    return one.strength, one.error, meaning(one.about), meaning(one.expected or "")
+    """What it asks, by whatever name of whatever library; what an error says is asked of the error."""
+    about = one.about.removesuffix(".Error()")
+    return (
+        one.strength,
+        one.error or ("error" if about != one.about else None),
+        meaning(about),
+        meaning(one.expected or ""),
+    )
 
 
 def denies(one: Assertion) -> bool:
     """It says what is not; what stands in a text says nothing."""
-    return _DENIES.search(_QUOTED.sub("", one.text)) is not None
+    return _DENIES.search(_NO_SIZE.sub("", _QUOTED.sub("", one.text))) is not None
 
 
 def ask_the_same(old: Assertion, new: Assertion) -> bool:
     """In other words: that a thing is empty, or of a type, or begins with something, or has it as a part."""
+    if _is_plain_truth(old, new):
+        return True
     if denies(old) or denies(new):
         return False
     if ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new):
@@ -71,8 +86,25 @@ def ask_the_same(old: Assertion, new: Assertion) -> bool:
     return empty is not None and empty == _emptied(new)
 
 
+def _is_plain_truth(old: Assertion, new: Assertion) -> bool:
+    """It was compared with truth or with something empty, as linters would not have it; now it holds, or does not."""
+    compared = _COMPARED_WITH_TRUTH.search(old.text)
+    if compared is None or new.strength is not Strength.SOMETHING or new.expected is not None:
+        return False
+    if compared[1] == "0" and "len(" not in old.text:
+        return False
+    is_negated = _NEGATES.match(new.text.removeprefix("assert ").strip()) is not None
+    return old.about == new.about and is_negated is (compared[1] != "True")
+
+
 def _emptied(one: Assertion) -> str | None:
-    """What is to be empty."""
+    """What is to be empty; an object is if it has no keys."""
+    about = _said_empty(one)
+    keys = _KEYS.fullmatch(about or "")
+    return keys[1] if keys else about
+
+
+def _said_empty(one: Assertion) -> str | None:
     expected = meaning(one.expected or "")
     if (length := _LENGTH.fullmatch(one.about)) and expected == "0":
         return length[1] or length[2]

@@ -7,11 +7,12 @@ from pathlib import PurePosixPath
 
 from untilproven.guard.adapting import Adapted
 from untilproven.guard.comparison import Comparison, Side
-from untilproven.guard.facts import Assertion
+from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.lines import tokens_changed
-from untilproven.guard.moving import Elsewhere, besides_assertions, gives_otherwise
-from untilproven.guard.names import NAME, names_in, parts_of
+from untilproven.guard.moving import Elsewhere, are_written_out, besides_assertions, gives_otherwise
+from untilproven.guard.names import EVERYWHERE, NAME, WORD, names_in, parts_of
 from untilproven.guard.pairing import Became, Placed, Tests
+from untilproven.guard.rows import Rows
 from untilproven.guard.source import WARNS, Source
 from untilproven.guard.successors import Successors
 from untilproven.guard.tokens import all_tokens, rest_of, telling, tokens_of
@@ -20,8 +21,12 @@ from untilproven.guard.values import edit, fragments
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _VERSION = re.compile(r"[A-Za-z_]{2}\d")
 _NEGATED = re.compile(r"^(?:not\b|!)|^\(|\)$")
+_CALLED_BACK = re.compile(r"_?(?:done|cb|callback|next|end|finish)(?:\(\w*\))?")
+_AWAITED = re.compile(r"\bawait\b|\bnew Promise\b")
 _SHORTEST = 4
 _SHORTEST_PIECE = 5
+_AROUND = " ,;:.\"'`"
+"""Signs that stand between values and say nothing of them."""
 _SHARE = 0.5
 _A_FEW = 5
 _FEWEST_OF_A_MESSAGE = 3
@@ -38,12 +43,16 @@ class Explanations:
     def source_differs(self) -> bool:
         return self._source.differs
 
+    @property
+    def requirements_changed(self) -> bool:
+        return self._source.requirements_changed
+
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
         names = test.words | _called_like(test)
         if names & self._source.gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._source.gone:
             found.append("symbol-removed")
-        elif test.words & (self._source.words_gone | self._source.undefined) or self._is_about_less(test):
+        elif self._is_about_gone(test) or self._is_about_what_went(test):
             found.append("source-removed")
         is_about_changed = self._is_about_changed(test)
         own = telling(names_in(test.text)) - _common(test.side) - {test.short}
@@ -61,9 +70,15 @@ class Explanations:
             return ["reordered"]
         if any(name in test.text for name in self._source.data_gone):
             return ["data-removed"]
+        if self._source.are_of_gone(test.side, test.words if test.pair.after else test.side.names):
+            return ["dependency-removed"]
         if self._adapted.is_ported(test):
             return ["ported"]
-        return ["adapted"] if self._adapted.is_adapted(test, self._source.parts_touched) else []
+        if frozenset(map(str.lower, NAME.findall(test.path))) & self._source.required:
+            return ["required-otherwise"]
+        if self._adapted.is_adapted(test, self._source.parts_touched):
+            return ["adapted"]
+        return ["reworked"] if self._adapted.is_reworked(test) else []
 
     def of_condition(self, reason: str) -> tuple[str, ...]:
         """Of one under which a test is skipped: the source was made to ask the same, or for the same version."""
@@ -75,38 +90,68 @@ class Explanations:
         is_asked = any(len(name) >= _SHORTEST for name in names) and asked in came and asked not in went
         return ("source-asks-too",) if is_asked or versions & self._source.tokens[1] else ()
 
+    def of_skipped(self, test: Placed) -> tuple[str, ...]:
+        """Its subject was changed, and a new test of nearly its name asks about it."""
+        return ("renewed",) if self._is_about_changed(test) and self._successors.renewed(test) else ()
+
     def of_changed(self, test: Placed) -> tuple[str, ...]:
         """Its subject was changed, too: it names something of the source that differs, or is named after it."""
         found = ["source-changed"] if self._is_about_changed(test) else []
         return (*found, *(["dependencies-changed"] if self._source.requirements_changed else []))
 
     def of_cases(self, one: Became, gone: list[str]) -> tuple[str, ...]:
-        """Of cases that a test runs with no longer: others do, or what went from it with them went from the source."""
+        """Of cases that a test runs with no longer: others do, or what went from it with them went from the source, or
+        it had something of its own to ask of each, which went, too."""
         found = list(self.of_changed(one.before))
-        if (one.before.words - one.after.words) & (self._source.words_gone | self._source.gone):
+        rows, dropped = Rows(one, gone), one.before.words - one.after.words
+        missing = rows.missing()
+        named = dropped.intersection(NAME.findall(" ".join(missing)))
+        had_own = all(one.before.text.count(case) > 1 and case not in one.after.text for case in gone)
+        if had_own or dropped & (self._source.words_gone | self._source.gone) or named & self._source.undefined:
             found.append("backed")
-        return (*found, "moved") if self.elsewhere.has_cases(one, gone) else tuple(found)
+        if are_written_out(one, gone) or self.elsewhere.has_cases(one, missing):
+            found.append("moved")
+        elif rows.are_mostly_there(missing, self.elsewhere.cases_of_others(one)):
+            found.append("reshaped")
+        return tuple(found)
 
-    def of_lost(self, one: Became, was: str, gone: list[Assertion]) -> tuple[str, ...]:
+    def of_lost(self, one: Became, was: Assertion, gone: list[Assertion], come: list[Assertion]) -> tuple[str, ...]:
         """Of one of the assertions that went. That the subject of its test was changed says little for it: it must name
         something on the lines that differ, and few tests beside it do; or it calls what is defined no longer; or a call
-        of what differs went from the test with it."""
+        of what differs, or of what the project depends on no longer, went from the test with it; or what failed has a
+        value now."""
         found = self.of_changed(one.before)
-        rest = rest_of(one.before.text, was) - rest_of(one.after.text, "")
-        named = telling(tokens_of(was)) - _common(one.before.side)
-        is_quiet = WARNS.search(was) is not None and any(map(WARNS.search, self._source.tokens[0]))
+        if self._source.are_of_gone(one.before.side, one.before.words - one.after.words):
+            found = (*found, "dependency-removed")
+        rest = rest_of(one.before.text, was.text) - rest_of(one.after.text, "")
+        said = f"{was.text} {was.about}"
+        named = telling(tokens_of(said)) - _common(one.before.side)
+        is_quiet = WARNS.search(said) is not None and any(map(WARNS.search, self._source.tokens[0]))
         fewer = Counter(all_tokens(one.before.text)) - Counter(all_tokens(one.after.text))
         beside = frozenset(fewer - Counter(word for each in gone for word in all_tokens(each.text)))
-        is_named = is_quiet or named & (self._source.tokens[0] | rest) or tokens_of(was) & self._source.undefined
-        is_named = is_named or beside & self._source.functions_touched
-        return (*found, "backed") if "source-changed" in found and is_named else found
+        is_named = bool(named & (self._source.tokens[0] | rest) or tokens_of(said) & self._source.undefined)
+        is_named = is_named or bool(beside & self._source.functions_touched) or _has_a_value_now(was, come)
+        if was.error is not None:  # what raises it stands beside it
+            is_named = is_named or bool((telling(beside) - _common(one.before.side)) & self._source.tokens[0])
+        if "source-changed" in found and (is_named or is_quiet):
+            return (*found, "backed")
+        differ = self._source.tokens[0] | self._source.tokens[1]
+        return (*found, "named") if telling(tokens_of(said)) & differ else found
+
+    def are_undefined(self, gone: list[Assertion]) -> bool:
+        """Each calls what is defined no longer, or not for what it was called with."""
+        return all(tokens_of(old.text) & self._source.undefined for old in gone)
 
     def of_emptied(self, one: Became) -> tuple[str, ...]:
-        """It asked for warnings about something that it names no longer, and that went from the source with them."""
+        """It asked for warnings about something that it names no longer, and that went from the source with them; or it
+        asked only to be called back, and now waits."""
         asked = [assertion.text for assertion in one.before.test.assertions]
         dropped = (one.before.words - one.after.words).difference(*map(NAME.findall, asked))
         is_gone = bool(dropped & (self._source.dwindled | self._source.words_gone)) and self._source.warns_less
-        return ("quiet",) if is_gone and all(map(WARNS.search, asked)) else ()
+        if is_gone and all(map(WARNS.search, asked)):
+            return ("quiet",)
+        was, now = (len(_AWAITED.findall(side.text)) for side in (one.before, one.after))
+        return ("awaited",) if now > was and all(map(_CALLED_BACK.fullmatch, asked)) else ()
 
     def of_expected(self, one: Became, old: Assertion, new: Assertion) -> tuple[str, ...]:
         """Of a value that is another: something else is given as well, or the value can be seen on lines of the source
@@ -125,18 +170,31 @@ class Explanations:
         seen = come & self._source.tokens[1] | lost & self._source.tokens[0]
         fewer, more = self._source.exchanged
         is_exchanged = bool(seen) and bool(come & more or not come) and bool(lost & fewer or not lost)
-        is_message = "dependencies-changed" in found and len(tokens_of(was)) >= _FEWEST_OF_A_MESSAGE
-        is_seen = telling(seen) or self._is_written(was, now)
+        is_message = "dependencies-changed" in found and (
+            len(tokens_of(was)) >= _FEWEST_OF_A_MESSAGE or not (lost or come)
+        )
+        is_seen = telling(seen) or self._is_written(was, now) or self._is_only_spaced_otherwise(was, now)
         if is_message or is_seen or ("source-changed" in found and (is_exchanged or self._may_be(one, old, new))):
             found.append("backed")
         return tuple(found)
 
+    def _is_only_spaced_otherwise(self, was: str, now: str) -> bool:
+        """Where something else differs that may do that: nobody forges white space."""
+        differs = self.source_differs or self._source.requirements_changed
+        return differs and "".join(was.split()) == "".join(now.split())
+
     def _is_written(self, was: str, now: str) -> bool:
-        """A piece that is other, or the name that the value is given to in it, stands on lines that differ."""
+        """A piece that is other, or the name that the value is given to in it, stands on lines that differ; or a text
+        on them is in the one and not in the other."""
         if telling(frozenset({edit(was, now).key})) & self._source.tokens_lower:
             return True
-        pieces = zip(fragments(was, now), self._source.texts, strict=True)
-        return any(len(piece) >= _SHORTEST_PIECE and not piece.isalnum() and piece in text for piece, text in pieces)
+        for value, other, told in zip((was, now), (now, was), self._source.told, strict=True):
+            if any(text in value and text not in other for text in told):
+                return True
+        pieces = [piece.strip(_AROUND) for piece in fragments(was, now)]
+        texts = zip(self._source.texts, self._source.built, strict=True)
+        long = [(piece, each) for piece, each in zip(pieces, texts, strict=True) if len(piece) >= _SHORTEST_PIECE]
+        return any(not piece.isalnum() and any(piece in text for text in each) for piece, each in long)
 
     def _may_be(self, one: Became, old: Assertion, new: Assertion) -> bool:
         """No word of the value is another, or the test gives it by itself; or what it asks calls what differs, unless
@@ -150,12 +208,27 @@ class Explanations:
         called = self._source.functions_touched & frozenset(NAME.findall(old.about)) - _common(one.before.side)
         return not (lost or come) or (bool(called) and not (lost and come and lost <= after))
 
+    def _is_about_gone(self, test: Placed) -> bool:
+        return bool((test.words | _named_for(test)) & (self._source.words_gone | self._source.undefined))
+
     def _is_about_changed(self, test: Placed) -> bool:
         """It names something that differs, and that few tests beside it name; or it is named after it."""
         about = parts_of(f"{test.name} {PurePosixPath(test.path).stem}")
         words = test.words & (self._source.touched | self._source.gone)
         common = _common(test.side) if words else frozenset()
         return bool(words - common or about & (self._source.parts_touched | self._source.gone))
+
+    def _is_about_what_went(self, test: Placed) -> bool:
+        if self._is_about_less(test):
+            return True
+        is_named_after_file = any(word.lower() in self._source.files_gone for word in NAME.findall(test.name))
+        return is_named_after_file or (self._source.is_less and self._expects_what_went(test))
+
+    def _expects_what_went(self, test: Placed) -> bool:
+        """A value that it expects is written in the source less often than it was."""
+        expected = (assertion.expected for assertion in test.test.assertions if assertion.expected)
+        values = frozenset(token for value in expected for token in tokens_of(value))
+        return bool(telling(values) & self._source.exchanged[0])
 
     def _is_about_less(self, test: Placed) -> bool:
         """It names something, or is named after a function, that lines of the source went of and hardly any came."""
@@ -167,9 +240,22 @@ class Explanations:
         return bool(parts_of(test.name) & (self._source.dwindled | self._source.shrunk))
 
 
+def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:
+    """It was to fail, and what it gives is compared now."""
+    names = frozenset(NAME.findall(was.about)) - EVERYWHERE
+    exact = (new for new in come if new.strength is Strength.EXACTLY and not new.error)
+    return bool(was.error and names) and any(names <= frozenset(NAME.findall(new.about)) for new in exact)
+
+
 def _called_like(test: Placed) -> frozenset[str]:
     """Its own name, if it calls something by it."""
     return frozenset({test.short} if test.text.count(f"{test.short}(") > 1 else ())
+
+
+def _named_for(test: Placed) -> frozenset[str]:
+    """What it is called after, if that is made of several words: a name that nobody has by chance."""
+    name = _OF_TESTS.sub("", test.short)
+    return frozenset({name} if len(WORD.findall(name)) > 1 and name != test.short else ())
 
 
 def _is_given_more(one: Became, piece: str) -> bool:

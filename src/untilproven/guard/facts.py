@@ -59,6 +59,8 @@ class Test(msgspec.Struct, frozen=True):
     """Why it is skipped, or under which condition."""
     cases: tuple[str, ...] = ()
     """The cases of a test with parameters or of a table, as written."""
+    is_given: bool = False
+    """A runner gives it what it takes, and it is not written which values."""
     mocks: tuple[str, ...] = ()
     """What it replaces, as named: a dotted path, a module, an object's method."""
     unreached: int = 0

@@ -17,10 +17,16 @@ from untilproven.guard.finding import Finding, NotAnalysed, Severity, Signal
 from untilproven.guard.kinds import Kind
 from untilproven.guard.languages import grammar_of
 from untilproven.guard.pairing import tests_of
+from untilproven.guard.runners import is_another
 from untilproven.guard.signals import all_of
 
 _LONGEST = 200
 _FIXTURE, _IN_FIXTURES = "fixture", 3
+_OTHER_RUNNER = "other-runner"
+_OF_TESTS = frozenset({"test_deletion", "test_skipping", "assertion_weakening"})
+_AGAINST_TESTS = frozenset({"test-removed", "test-file-removed", "test-skipped", "test-emptied", "assertion-weakened"})
+_A_FEW = 8
+"""More than that is not lost on the way to another runner."""
 _FIXTURES = re.compile(r"(?:^|/)(?:__)?fixtures?(?:__)?/.*\.\w+$")
 
 
@@ -38,14 +44,20 @@ def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
     comparison = Comparison(changes)
     kinds = {pair.path: pair.kind for pair in comparison.pairs}
     kinds |= {pair.before.path: pair.kind for pair in comparison.pairs if pair.before}
-    findings = weigh([*signals_of(comparison), *_of_syntax(comparison)], kinds, task=task)
+    signals = [*signals_of(comparison), *_of_syntax(comparison)]
+    if 0 < sum(signal.amount for signal in signals if signal.name in _AGAINST_TESTS) <= _A_FEW and is_another(
+        comparison
+    ):
+        signals = [_with(signal, _OTHER_RUNNER) for signal in signals]
+    findings = weigh(signals, kinds, task=task)
     return Judgement(findings, tuple(comparison.not_analysed))
 
 
 def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "") -> tuple[Finding, ...]:
     """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
     if task:
-        signals = (_with(signal, how) if (how := asked(task, signal)) else signal for signal in signals)
+        every = list(signals)
+        signals = (_with(signal, how) if (how := asked(task, signal, every)) else signal for signal in every)
     signals = [_with(signal, _FIXTURE) if is_fixture(signal.path) else signal for signal in signals]
     if not signals:
         return ()
@@ -94,9 +106,9 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
 
 
 def _weight(pattern: Pattern, signal: Signal) -> Severity:
-    """A task that is only about the same thing leaves a warning."""
+    """A task that is only about the same thing leaves a warning, and so does another test runner."""
     weight = pattern.weight.lowered(sum(_lowers(pattern, reason) for reason in signal.explained))
-    if "asked-about" in signal.explained and _counts(pattern, "asked-about"):
+    if any(reason in signal.explained and _counts(pattern, reason) for reason in ("asked-about", _OTHER_RUNNER)):
         weight = min(weight, Severity.MEDIUM)
     return weight
 
@@ -106,6 +118,8 @@ def _lowers(pattern: Pattern, reason: str) -> int:
 
 
 def _counts(pattern: Pattern, reason: str) -> bool:
+    if reason == _OTHER_RUNNER:
+        return pattern.category in _OF_TESTS
     return bool(_lowers(pattern, reason)) or (reason == "asked-about" and "asked-for" in pattern.lowered_by)
 
 

@@ -66,7 +66,7 @@ _MIXED = (
     r"|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(?:lock|workspace)\.yaml|bun\.lockb?|deno\.(?:jsonc?|lock)"
     r"|requirements.*\.(?:txt|in)|constraints.*\.txt|Pipfile(?:\.lock)?|(?:poetry|uv|pdm)\.lock|environment\.ya?ml"
     r"|Gemfile(?:\.lock)?|.*\.gemspec|Rakefile|composer\.(?:json|lock)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?"
-    r"|gradle\.properties|.*\.(?:cs|fs|vb)proj|.*\.slnx?|Directory\..*\.props|packages\.lock\.json|CMakeLists\.txt"
+    r"|gradle(?:-wrapper)?\.properties|(?:.*\.)?versions\.(?:toml|properties)|.*\.(?:cs|fs|vb)proj|.*\.slnx?|Directory\..*\.props|packages\.lock\.json|CMakeLists\.txt"
     r"|tsconfig.*\.json|vite\.config\..*|babel\.config\..*|\.babelrc|bunfig\.toml|[jJ]ustfile|Taskfile\.ya?ml"
     r"|rust-toolchain(?:\.toml)?|meson\.build|BUILD(?:\.bazel)?|WORKSPACE|Package\.(?:swift|resolved)|mix\.(?:exs|lock)"
 )
@@ -82,6 +82,7 @@ _TEST = (
     r"|(?:Test.+|.+(?:Tests?|TestCase|IT|Spec|Specs))\.(?:java|kt|kts|scala|groovy|php|cs|fs|vb|swift|hs|m|mm)"
     r"|.*\.(?:snap|t|bats|feature)|.*[tT]est\.(?:phpt|elm)|.*\.phpt"
 )
+_SHOWN = r"(?:.*/)?_?(?:examples?|samples?|demos?)/.*"
 _PROSE = (
     r".*\.(?:md|mdx|rst|txt|adoc|markdown)|(?:.*/)?(?:LICENSE|CHANGELOG|AUTHORS|CODEOWNERS|\.gitignore)[^/]*|docs?/.*"
 )
@@ -132,6 +133,12 @@ def is_dependency(path: str) -> bool:
 def is_prose(path: str) -> bool:
     """Whether it is for readers, and no program does anything else because of it."""
     return _is(_PROSE, path)
+
+
+@lru_cache(maxsize=4096)
+def is_shown(path: str) -> bool:
+    """Whether it only shows how the product is used."""
+    return _is(_SHOWN, path)
 
 
 def _is(pattern: str, text: str) -> bool:

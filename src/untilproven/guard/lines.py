@@ -10,7 +10,8 @@ from untilproven.guard.names import NAME
 from untilproven.guard.tokens import tokens_of
 
 _HARDLY_ANY = 0.34
-_REMARK = re.compile(r"#(?!\[)|//|/\*|\*(?:\s|/|$)|<!--")
+_REMARK = re.compile(r"#(?!\[)|//(?!go:build |\s*\+build )|/\*|\*(?:\s|/|$)|<!--")
+"""For which builds a file is there is none."""
 _REMARKING = frozenset({"#", "/", "*", "<"})
 """What a remark begins with: most lines begin otherwise."""
 

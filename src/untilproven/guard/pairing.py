@@ -14,10 +14,13 @@ How = Literal["same", "moved", "renamed", "hidden"]
 Key = Callable[["Placed"], object]
 
 _ALIKE = 0.6
+_LONG = 60
+"""So long is a text that nobody writes twice by chance."""
+_RELATED = 0.5
 _MOST_COMPARED = 4_000
 """Beyond that, tests that changed both their names and their text are taken as removed and added."""
 _WORD = re.compile(r"\w+")
-_IN_NAMES = re.compile(r"::|\.| > |/")
+IN_NAMES = re.compile(r"::|\.| > |/")
 """What stands between the parts of a name."""
 _TEST = re.compile(r"^(?:test|Test)(?=[_A-Z])|_?(?:test|(?<=[a-z])Test)$")
 
@@ -61,7 +64,7 @@ class Placed:
     @cached_property
     def short(self) -> str:
         """The last part of its name."""
-        return _IN_NAMES.split(self.name)[-1]
+        return IN_NAMES.split(self.name)[-1]
 
 
 class Became(NamedTuple):
@@ -88,9 +91,11 @@ def tests_of(comparison: Comparison) -> Tests:
     after = [one for _, now in placed(comparison) for one in now]
     kept: list[Became] = []
     left, free = [one for one in before if one.declaration.is_test], [one for one in after if one.declaration.is_test]
+    left, free = _retitled(left, free, kept)
     for how, key in _KEYS:
         left, free = _match(left, free, how, key, kept)
     left, free = _alike(left, free, "renamed", kept)
+    left, free = _in_its_place(left, free, kept)
     if left:
         known = {(one.pair.path, one.name) for one in before if not one.declaration.is_test}
         others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
@@ -106,6 +111,7 @@ def functions_of(comparison: Comparison) -> tuple[tuple[Placed | None, Placed], 
 
 
 def _differing(before: list[Placed], after: list[Placed]) -> Iterator[tuple[Placed | None, Placed]]:
+    """What stood in its file word for word, be it in a class of another name, does not differ."""
     named = defaultdict(list)
     for one in before:
         if not one.declaration.is_test:
@@ -114,7 +120,7 @@ def _differing(before: list[Placed], after: list[Placed]) -> Iterator[tuple[Plac
         if one.declaration.is_test:
             continue
         was = named[one.name].pop(0) if named[one.name] else None
-        if was is None or was.text != one.text:
+        if was.text != one.text if was else not (one.pair.before and one.text in one.pair.before.text):
             yield was, one
 
 
@@ -150,6 +156,19 @@ def _match(
     return rest, [one for one in free if id(one) not in taken]
 
 
+def _retitled(left: list[Placed], free: list[Placed], kept: list[Became]) -> tuple[list[Placed], list[Placed]]:
+    """Those whose name another has now, and whose text stands under a new one."""
+    was, now = ({(one.pair.path, one.name): one for one in side} for side in (left, free))
+    new = [one for key, one in now.items() if key not in was]
+    given_away = [one for key, one in was.items() if new and key in now and now[key].text != one.text]
+    long = [one for one in given_away if len(one.body) >= _LONG and one.body != now[one.pair.path, one.name].body]
+    found: list[Became] = []
+    _match(long, new, "renamed", lambda one: one.body, found)
+    kept += found
+    gone, taken = {id(one.before) for one in found}, {id(one.after) for one in found}
+    return [one for one in left if id(one) not in gone], [one for one in free if id(one) not in taken]
+
+
 def _alike(left: list[Placed], free: list[Placed], how: How, kept: list[Became]) -> tuple[list[Placed], list[Placed]]:
     """Changed in name and in text, and still the same test to a reader: most of its words are there."""
     if not left or not free or len(left) * len(free) > _MOST_COMPARED:
@@ -171,6 +190,38 @@ def _alike(left: list[Placed], free: list[Placed], how: How, kept: list[Became])
         [one for number, one in enumerate(left) if number not in gone],
         [one for place, one in enumerate(free) if place not in taken],
     )
+
+
+def _in_its_place(left: list[Placed], free: list[Placed], kept: list[Became]) -> tuple[list[Placed], list[Placed]]:
+    """The only new one where the only one that is gone stood, between the same two, with a good part of its words."""
+    if not left or not free:
+        return left, free
+    was = _between(left, {id(one.before.declaration): at for at, one in enumerate(kept)})
+    now = _between(free, {id(one.after.declaration): at for at, one in enumerate(kept)})
+    gone, taken = set(), set()
+    for place, stood in was.items():
+        here = now.get(place, [])
+        if len(stood) == len(here) == 1 and likeness(stood[0], here[0]) >= _RELATED:
+            gone.add(id(stood[0]))
+            taken.add(id(here[0]))
+            kept.append(Became(stood[0], here[0], "renamed"))
+    return [one for one in left if id(one) not in gone], [one for one in free if id(one) not in taken]
+
+
+def _between(some: list[Placed], kept: dict[int, int]) -> dict[tuple[str, int, int], list[Placed]]:
+    """By file, and by the one before and the one behind of those that are kept; -1 where there is none."""
+    found = defaultdict(list)
+    for side in {one.side: None for one in some}:
+        known = [(kept.get(id(each)), each) for each in side.facts.declarations if each.is_test]
+        before, behind = -1, [-1]
+        for number, _ in reversed(known):
+            behind.append(behind[-1] if number is None else number)
+        of_side = {id(one.declaration): one for one in some if one.side is side}
+        for at, (number, each) in enumerate(known):
+            if one := of_side.get(id(each)):
+                found[one.pair.path, before, behind[len(known) - 1 - at]].append(one)
+            before = before if number is None else number
+    return found
 
 
 def likeness(one: Placed, other: Placed) -> float:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from untilproven.guard.coining import coined
 from untilproven.guard.comparison import Comparison, Pair, Side
-from untilproven.guard.kinds import is_prose
+from untilproven.guard.kinds import is_prose, is_shown
 from untilproven.guard.languages import grammar_of
 from untilproven.guard.lines import is_mostly_gone, lines_changed, lines_of, names_changed, tokens_changed
 from untilproven.guard.names import EVERYWHERE, NAME, parts_of
@@ -23,6 +23,8 @@ _DEFINED = re.compile(
 """A constant is defined by giving it a value."""
 _NO_REQUIREMENT = re.compile(r"\W*(?:version|requires-python|python_requires|edition|rust-version|node)\b|.*::|\D*$")
 """A line that names no version of something else."""
+_REQUIRED = re.compile(r"@?[A-Za-z][\w./-]{3,}")
+_TEXT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n])*`")
 _SHORTEST = 4
 _SHORTEST_TOLD = 3
 
@@ -50,6 +52,20 @@ class Source:
         lines = [lines_changed(pair) for pair in self._pairs]
         return "\n".join(line for one in lines for line in one.went.elements()), "\n".join(
             line for one in lines for line in one.came.elements()
+        )
+
+    @cached_property
+    def told(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Texts on lines of the source that went, and on those that came, which are no mere words."""
+        was, now = (frozenset(text[1:-1] for text in _TEXT.findall(side)) for side in self.texts)
+        return _no_words(was - now), _no_words(now - was)
+
+    @cached_property
+    def built(self) -> tuple[str, str]:
+        """Lines of what says how it is built that went, and those that came."""
+        lines = [lines_changed(pair) for pair in self._comparison.of_kind("mixed")]
+        return "\n".join(line for one in lines for line in one.went), "\n".join(
+            line for one in lines for line in one.came
         )
 
     @cached_property
@@ -82,7 +98,7 @@ class Source:
         for pair in self._pairs:
             went, came = lines_changed(pair)
             was.update(_defined(went, pair.before))
-            now.update(_defined(came, pair.after))
+            now.update(() if is_shown(pair.path) else _defined(came, pair.after))
         files = {PurePosixPath(pair.path).stem for pair in self._pairs if pair.after is None}
         return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - EVERYWHERE
 
@@ -93,9 +109,11 @@ class Source:
         return self._unmentioned(frozenset(name for name in was - EVERYWHERE if len(name) >= _SHORTEST))
 
     def _unmentioned(self, names: frozenset[str]) -> frozenset[str]:
-        """Those that stand nowhere in what differs; what is removed is told to readers, and is gone all the same."""
+        """Those that stand nowhere in what differs; what is removed is told and shown to readers, and is gone all the
+        same."""
         for pair in self._comparison.pairs:
-            if pair.after and not is_prose(pair.path) and any(name in pair.after.text for name in names):
+            is_told = is_prose(pair.path) or is_shown(pair.path)
+            if pair.after and not is_told and any(name in pair.after.text for name in names):
                 names -= pair.after.names
         return names
 
@@ -114,6 +132,24 @@ class Source:
             now.update(name for line in came.elements() for name in {*NAME.findall(line)})
         names = (name for name, times in was.items() if is_mostly_gone(times, now[name]))
         return frozenset(name for name in names if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def files_gone(self) -> frozenset[str]:
+        """Files of the source that are gone, and not only elsewhere, by their names in small letters."""
+        gone, there = ({PurePosixPath(pair.path).stem.lower() for pair in pairs} for pairs in self._gone_and_there)
+        return frozenset(name for name in gone - there if len(name) >= _SHORTEST_TOLD) - EVERYWHERE
+
+    @property
+    def _gone_and_there(self) -> tuple[list[Pair], list[Pair]]:
+        written = [pair for pair in self._pairs if grammar_of(pair.path)]
+        return [pair for pair in written if pair.after is None], [pair for pair in written if pair.after is not None]
+
+    @cached_property
+    def is_less(self) -> bool:
+        """Lines of it went, and hardly any came."""
+        changed = [lines_changed(pair) for pair in self._pairs]
+        went, came = sum(one.went.total() for one in changed), sum(one.came.total() for one in changed)
+        return came == 0 < went or is_mostly_gone(went, came)
 
     @cached_property
     def shrunk(self) -> frozenset[str]:
@@ -142,10 +178,11 @@ class Source:
 
     @cached_property
     def functions_touched(self) -> frozenset[str]:
-        """Functions of the source that differ, by the last part of their names."""
+        """Functions of the source that differ, by the last part of their names; a private one also by the name of the
+        one that it is behind."""
         source = {pair.path for pair in self._pairs}
-        differ = (_called(one) for _, one in functions_of(self._comparison) if one.pair.path in source)
-        return frozenset(differ) - EVERYWHERE
+        differ = [_called(one) for _, one in functions_of(self._comparison) if one.pair.path in source]
+        return frozenset({*differ, *(name.lstrip("_") for name in differ)}) - EVERYWHERE
 
     @cached_property
     def _named(self) -> list[str]:
@@ -169,6 +206,13 @@ class Source:
         return frozenset(stem for stem in stems if len(stem) >= _SHORTEST_TOLD) - EVERYWHERE
 
     @cached_property
+    def required(self) -> frozenset[str]:
+        """Words of lines by which the project needs another version of something."""
+        lines = [line for pair in self._comparison.of_kind("mixed") for each in lines_changed(pair) for line in each]
+        told = (line.lower() for line in lines if not _NO_REQUIREMENT.match(line))
+        return frozenset(word for line in told for word in NAME.findall(line) if len(word) > _SHORTEST) - EVERYWHERE
+
+    @cached_property
     def requirements_changed(self) -> bool:
         """Whether the project depends on another version of something."""
         for pair in self._comparison.of_kind("mixed"):
@@ -176,6 +220,26 @@ class Source:
             if any(not _NO_REQUIREMENT.match(line) for line in (*went, *came)):
                 return True
         return False
+
+    @cached_property
+    def requirements_gone(self) -> frozenset[str]:
+        """What the project depends on no longer, as it is named."""
+        found = set()
+        for pair in self._comparison.of_kind("mixed"):
+            went = (line for line in lines_changed(pair).went if not _NO_REQUIREMENT.match(line))
+            now = pair.after.text if pair.after else ""
+            found |= {name for line in went for name in _REQUIRED.findall(line) if name not in now}
+        return frozenset(found)
+
+    def are_of_gone(self, side: Side, names: frozenset[str]) -> bool:
+        """Some of these names are imported in the file from what the project depends on no longer."""
+        gone = {form for name in self.requirements_gone for form in (name, name.replace("-", "_"))}
+        lines = side.text.splitlines() if gone else ()
+        return any(names & {*NAME.findall(line)} for line in lines if any(name in line for name in gone))
+
+
+def _no_words(texts: frozenset[str]) -> frozenset[str]:
+    return frozenset(text for text in texts if len(text) > _SHORTEST and not text.replace(" ", "").isalnum())
 
 
 def _called(function: Placed) -> str:
@@ -187,4 +251,4 @@ def _defined(lines: Counter[str], side: Side | None) -> Iterator[str]:
     """What is written on lines with a word for it, and functions of languages that have none."""
     yield from (name or constant for line in lines.elements() for name, constant in _DEFINED.findall(line))
     declared = (one for one in side.facts.declarations if not one.is_test) if side else ()
-    yield from (re.split(r"::|\.", one.name)[-1] for one in declared)
+    yield from (re.split(r"::|\.", one.name.partition("(")[0])[-1] for one in declared)

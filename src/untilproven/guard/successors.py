@@ -1,13 +1,14 @@
 """What took the place of tests that are gone: others that ask the same, nearly the same, or as much."""
 
 import re
+from collections import Counter
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
+from untilproven.guard.claims import claim, strong
 from untilproven.guard.comparison import Pair
-from untilproven.guard.facts import Strength
 from untilproven.guard.names import NAME, words_of
-from untilproven.guard.pairing import Became, Placed, Tests, likeness
+from untilproven.guard.pairing import IN_NAMES, Became, Placed, Tests, likeness
 
 _NUMBER = re.compile(r"[\W_]*\d+\b")
 _OF_TESTS = frozenset({"it", "spec", "specs", "suite"})
@@ -15,8 +16,9 @@ _SHARE = 0.5
 _RELATED = 0.4
 _TWIN = 0.6
 _NEARLY_ALL = 0.8
+_MADE_OF = 0.7
 _SHORTEST = 3
-_OF_A_FILE = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec|it)$")
+_OF_A_FILE = re.compile(r"(?i)^tests?[-_]?|(?:[-_.]?(?:tests?|spec)|[-_.]it|(?-i:(?<=[a-z])IT))+$")
 _TELLING = 6
 """So long is a name that is not written by chance."""
 _HARDLY_ANOTHER = 2
@@ -39,8 +41,8 @@ class Successors:
         elif twins := self._twins(test):
             runs_more = any(one.test.running > test.test.running for one in twins)
             found.append("variant" if runs_more else "twin")
-        renewed = self._renewed(test)
-        if self._are_consolidated(test):
+        renewed = self.renewed(test)
+        if self._are_consolidated(test) or self._is_split(test) or self._is_part_of_another(test):
             found.append("consolidated")
         elif (renewed and max(map(weight, renewed)) >= weight(test)) or self._is_file_renewed(test):
             found.append("renewed")
@@ -59,7 +61,13 @@ class Successors:
         is_covered = self._is_covered(test, test.words)
         if is_about_changed and is_covered and self._are_as_many(test):
             return True
-        return (is_about_changed or is_covered) and self._is_outweighed(test)
+        return self._is_in_other_files(test) or ((is_about_changed or is_covered) and self._is_outweighed(test))
+
+    def _is_in_other_files(self, test: Placed) -> bool:
+        """Tests there that have most of its words ask as much more as its file asks less."""
+        alike = [one for one in self._gained if one.pair is not test.pair and _has_most(one, test)]
+        grown = {id(one.after): weight(one.before) for one in self._grown}
+        return sum(weight(one) - grown.get(id(one), 0) for one in alike) >= max(self._lost_with(test), 1)
 
     def _is_rewritten(self, test: Placed, own: frozenset[str]) -> bool:
         """Others beside it ask as much, and have most of what only it named."""
@@ -81,18 +89,36 @@ class Successors:
         same words may be about something else."""
         name = _NUMBER.sub("", test.short)
         named = (one.after for one in self._kept if _NUMBER.sub("", one.after.short) == name)
-        return [one for one in named if likeness(one, test) >= _TWIN]
+        return [one for one in named if likeness(one, test) >= _TWIN] or self._near_copies(test)
+
+    def _near_copies(self, test: Placed) -> list[Placed]:
+        """Beside it, nearly word for word, and its name is the longer one of the two."""
+        beside = (one.after for one in self._kept if one.after.pair is test.pair)
+        named = (one for one in beside if test.short.startswith(one.short) and weight(one) >= weight(test))
+        return [one for one in named if likeness(one, test) >= _NEARLY_ALL]
 
     def _are_consolidated(self, test: Placed) -> bool:
         """New and grown tests ask at least as much as those that went, and of the same things."""
-        gained = [one for one in self._gained if len(one.words & test.words) >= _SHARE * len(test.words)]
-        asked = {name for assertion in test.test.assertions for name in NAME.findall(assertion.text)}
-        there = {name for one in gained for name in one.words}
-        if len(asked & there) < _NEARLY_ALL * len(asked):
-            return False
-        return bool(gained) and sum(map(weight, gained)) >= self._lost_with(test)
+        gained = [one for one in self._gained if _has_most(one, test)]
+        is_named = bool(gained) and _name_what_it_asks(gained, test)
+        return is_named and sum(map(weight, gained)) >= self._lost_with(test)
 
-    def _renewed(self, test: Placed) -> list[Placed]:
+    def _is_split(self, test: Placed) -> bool:
+        """New tests that are made of its words ask as much, and of the same things."""
+        parts = [one for one in self._tests.added if len(one.words & test.words) >= _MADE_OF * len(one.words)]
+        return len(parts) > 1 and _name_what_it_asks(parts, test) and sum(map(weight, parts)) >= self._lost_with(test)
+
+    def _is_part_of_another(self, test: Placed) -> bool:
+        """It was a part of a test with a name of its own, and that test asks by itself what it asked."""
+        around = [one for one in self._kept if one.before.pair is test.pair and _is_in(test.name, one.before.name)]
+        asked = {*map(claim, strong(test.test.assertions))}
+        for one in around if asked else ():
+            was, now = (Counter(map(claim, strong(side.test.assertions))) for side in (one.before, one.after))
+            if all(0 < was[each] <= now[each] for each in asked):
+                return True
+        return False
+
+    def renewed(self, test: Placed) -> list[Placed]:
         """New tests with nearly its name, or in a file that is named for it; by words that say something."""
         name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
         found = []
@@ -102,6 +128,8 @@ class Successors:
             is_near = len(name & other) >= _SHARE * len(of) or (
                 one.pair is test.pair and one.short.startswith(test.short) and likeness(one, test) >= _RELATED
             )
+            own = words_of(one.short)
+            is_near = is_near or (bool(own) and own <= name <= words_of(one.name))
             if one.test.assertions and is_near:
                 found.append(one)
         return found
@@ -168,10 +196,25 @@ class Successors:
         return [one for one in (*self._tests.added, *(one.after for one in self._grown)) if one.test.assertions]
 
 
+def _name_what_it_asks(others: list[Placed], test: Placed) -> bool:
+    """All but a few names of its assertions."""
+    asked = {name for assertion in test.test.assertions for name in NAME.findall(assertion.text)}
+    there = {name for one in others for name in one.words}
+    return len(asked & there) >= _NEARLY_ALL * len(asked)
+
+
+def _has_most(one: Placed, test: Placed) -> bool:
+    """Of its words."""
+    return len(one.words & test.words) >= _SHARE * len(test.words)
+
+
+def _is_in(name: str, around: str) -> bool:
+    return name.startswith(around) and IN_NAMES.match(name, len(around)) is not None
+
+
 def weight(one: Placed) -> int:
     """How often it asks something that may fail."""
-    strong = sum(assertion.strength > Strength.NOTHING for assertion in one.test.assertions)
-    return strong * max(len(one.test.cases), 1)
+    return len(strong(one.test.assertions)) * max(len(one.test.cases), 1)
 
 
 @lru_cache(maxsize=512)

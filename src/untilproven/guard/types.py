@@ -19,7 +19,7 @@ _QUALIFIED = re.compile(r"(?:[\w$]+\.)+(?=[\w$]+[\"'`])")
 def ask_for_one_type(old: Assertion, new: Assertion) -> bool:
     """Two types were compared, and now the same thing is to be an instance of the same one."""
     compared = f"{old.about} {old.expected or ''}"
-    if old.expected is None or not _TYPE_OF.search(compared) or not _INSTANCE_OF.search(new.text):
+    if old.expected is None or not _TYPE_OF.search(old.text) or not _INSTANCE_OF.search(new.text):
         return False
     names = {*NAME.findall(_QUALIFIED.sub("", compared))} - _OF_TYPES
     return bool(names) and names <= {*NAME.findall(new.text)}

@@ -16,6 +16,10 @@ _QUOTES = frozenset("\"'`")
 _ENOUGH = 3
 """So many pieces that are exchanged alike in one other test are no chance; of fewer there must be two."""
 
+_SEVERAL = 3
+_LONG = 3
+"""So many digits are no chance."""
+
 
 class Edit(NamedTuple):
     lost: frozenset[str]
@@ -45,13 +49,16 @@ def fragments(was: str, now: str) -> tuple[str, str]:
 
 
 def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
-    """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged."""
+    """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged. So
+    it is with an assertion that went from several, if it names something of the source that differs."""
     every = list(signals)
+    gone = Counter(signal.was for signal in every if "named" in signal.explained)
     edits = [
         (signal, edit(signal.was or "", signal.now or "")) for signal in every if signal.name == "expected-changed"
     ]
     for signal in every:
         is_alike = signal.name == "expected-changed" and _has_likes(signal, edits)
+        is_alike = is_alike or ("named" in signal.explained and gone[signal.was] >= _SEVERAL)
         yield msgspec.structs.replace(signal, explained=(*signal.explained, "alike")) if is_alike else signal
 
 
@@ -68,9 +75,9 @@ def _has_likes(signal: Signal, edits: list[tuple[Signal, Edit]]) -> bool:
 
 def _in_common(one: Edit, other: Edit) -> int:
     """How much of both is the same; nothing, unless some of what went is and some of what came. One that was exchanged
-    for another is enough, unless it is a number."""
+    for another is enough, unless it is a short number."""
     lost, come = one.lost & other.lost, one.come & other.come
-    if lost and come and not any(piece.isdigit() for piece in lost | come):
+    if lost and come and not any(piece.isdigit() and len(piece) < _LONG for piece in lost | come):
         return max(len(lost) + len(come), _ENOUGH)
     if (lost or not (one.lost or other.lost)) and (come or not (one.come or other.come)):
         return max(len(lost) + len(come), 1)

@@ -108,6 +108,55 @@ def test_what_takes_hold_of_a_run(source: str, hooks: tuple[str, ...] | None) ->
     assert found if hooks is None else found == hooks
 
 
+PUT_BACK = """
+    const leave = process.exit
+    process.exit = code => { left = code }
+    main(['--help'])
+    process.exit = leave
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"it('leaves', () => {{ {PUT_BACK} }})",
+        f"describe('main', () => {{ it('leaves', () => {{ {PUT_BACK} }}) }})",
+        f"exports.output = function (main) {{ {PUT_BACK} }}",
+        "beforeEach(() => { was = process.exit; process.exit = () => {} })\nafterEach(() => { process.exit = was })",
+        "beforeEach(() => { process.exit = jest.fn() })",
+    ],
+)
+def test_how_a_process_ends_may_be_replaced_for_a_while(source: str) -> None:
+    assert facts_of(source, "test/output.ts").hooks == ()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        PUT_BACK,
+        "process.exit = jest.fn()",
+        "it('leaves', () => { process.exit = () => {} })",
+        "it('leaves', () => { const leave = process.exit; process.exit = () => leave(0); process.exit = leave })",
+        "it('leaves', () => { const leave = process.exit; process.exit = () => { process.exitCode = 0 } })",
+        "beforeEach(() => { process.exit = () => {} })\nfunction f() { const was = process.exit; process.exit = was }",
+    ],
+)
+def test_and_not_for_longer(source: str) -> None:
+    assert facts_of(source, "test/output.ts").hooks
+
+
+def test_what_a_file_of_the_product_declares_itself_is_no_runner() -> None:
+    for source in (
+        "function Menu() { const self = {}; self.describe = () => {} }",
+        "function Runner() {}\nRunner.prototype.run = function () {}",
+        "const assert = (value) => {}\nassert.equal = () => {}",
+    ):
+        assert facts_of(source, "lib/menu.js").hooks == ()
+    assert facts_of("const assert = require('assert')\nassert.equal = () => {}", "lib/menu.js").hooks
+    assert facts_of("const assert = (value) => {}\nassert.equal = () => {}", "test/menu.js").hooks
+    assert facts_of("self.describe = () => {}", "test/menu.js").hooks
+
+
 def test_exits() -> None:
     assert facts_of("process.exit(0)").exits == ("process.exit(0)",)
     assert facts_of("main().then(() => process.exit(0))").exits == ("process.exit(0)",)

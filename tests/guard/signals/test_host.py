@@ -23,7 +23,6 @@ HOOKS = "repos:\n- repo: {}\n  rev: {}\n  hooks:\n  - id: a\n    entry: {}\n"
         (".githooks/post-merge", "git, as a hook"),
         ("lefthook.yml", "git, as a hook"),
         (".gitmodules", "git, on updating submodules"),
-        (".devcontainer/devcontainer.json", "the editor"),
         (".idea/runConfigurations/a.xml", "the IDE"),
         (".pnpmfile.cjs", "the package manager"),
         ("sitecustomize.py", "every Python"),
@@ -37,6 +36,20 @@ def test_a_file_is_told_by_its_path(path: str, who: str) -> None:
     (signal,) = found(host, {path: "a\n"}, {path: "b\n"})
     assert (signal.name, signal.explained) == ("runs-on-host", ("was-there",))
     assert found(host, {path: "a\n"}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "explained"),
+    [
+        ('{"onCreateCommand": "a"}', ("in-container",)),
+        ('{"initializeCommand": "a"}', ()),
+        ('{"runArgs": ["--privileged"]}', ()),
+    ],
+)
+def test_what_is_run_in_a_container_is_run_there(told: str, explained: tuple[str, ...]) -> None:
+    (signal,) = found(host, {}, {".devcontainer/devcontainer.json": told})
+    assert (signal.name, signal.explained) == ("runs-on-host", explained)
+    assert signal.subject.startswith("the editor")
 
 
 @pytest.mark.parametrize(

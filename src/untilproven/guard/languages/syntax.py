@@ -85,6 +85,15 @@ class Claim(NamedTuple):
         )
 
 
+def in_any_order(one: list[Claim], other: list[Claim]) -> bool:
+    """Either of two ways to say that some things have some values: each of them has one, and no two the same."""
+    if len(one) < 2 or any(claim.strength is not Strength.EXACTLY for claim in (*one, *other)):
+        return False
+    things = [{flat(claim.about) for claim in side} for side in (one, other)]
+    values = [{flat(claim.expected or "") for claim in side} for side in (one, other)]
+    return things[0] == things[1] and values[0] == values[1] and len(things[0]) == len(values[0]) == len(one)
+
+
 def number_in(text: str) -> float | None:
     """Of a literal in any notation with points and exponents: `1e-6`, `0.01f64`, `1_000`."""
     found = re.match(r"[-+]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?", text)

@@ -26,7 +26,7 @@ _OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, host, data, de
 def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     yield from of_tests(comparison, tests, explanations)
     yield from assertions(tests, explanations)
-    yield from functions(comparison)
+    yield from functions(comparison, tests)
     yield from files(comparison)
     yield from tested(comparison)
     unread(comparison)

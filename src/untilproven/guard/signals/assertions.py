@@ -10,29 +10,34 @@ from untilproven.guard.claims import ask_the_same, claim, strong, without
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Assertion, Strength, Test
 from untilproven.guard.finding import Signal
-from untilproven.guard.languages.syntax import number_in
+from untilproven.guard.handing import is_handed_over
+from untilproven.guard.looping import is_looped
 from untilproven.guard.meaning import mean_the_same, meaning
+from untilproven.guard.moving import is_asked_as_a_whole
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
+from untilproven.guard.rows import is_written_out
+from untilproven.guard.signals.instead import asked_instead, for_weaker
+from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_rounding, is_stricter
+from untilproven.guard.signals.new_tests import of_new_test
 from untilproven.guard.values import with_likes
 
 _BREADTH = {"RuntimeException": 1, "Exception": 2, "Error": 2, "Throwable": 3, "BaseException": 3, "": 4}
 """Of errors that others are kinds of."""
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
 """The same call at two places."""
-_LITERAL = re.compile(r"[rbfu]{0,2}['\"`]|-?\d|[\[({]|True\b|False\b|None\b|true\b|false\b|null\b|nil\b")
 _TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
+_QUALIFIER = re.compile(r"\b(?:[a-z]\w*(?:\.|::))+(?=[A-Z])")
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _SORTS = re.compile(r"(?i)\bsort(?:ed|_\w+)?\b(?=\s*\()|\.sort\w*\(")
 _IN_ANY_ORDER = re.compile(
     r"ElementsMatch|ConsistOf|assertCountEqual|[iI]n_?[aA]ny_?[oO]rder|containsExactlyElementsIn|\bmembers\("
     r"|assert(?:Same|Unordered)Elements|unordered"
 )
+_MUCH_MORE = 3
 _A_FEW = 3
 """If more assertions than that are others, those at the same place need not be about the same."""
-_NARROW = 0.01
-_MANY_MOCKS, _FEW_ASSERTIONS = 4, 2
 
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
@@ -40,7 +45,7 @@ def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     weaker = (signal for one in changed for signal in _weaker(one, explanations))
     yield from with_likes(weaker) if explanations.source_differs else weaker
     for added in tests.added:
-        yield from _new(added)
+        yield from of_new_test(added)
 
 
 def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
@@ -56,20 +61,23 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
         yield signal_of("test-emptied", one, was=asked[0].text, explained=said, amount=len(asked))
     elif gone and _times(left, now) < _times(asked, was):
         paired = {id(each) for pair in pairs for each in pair}
-        lost = [old for old in gone if id(old) not in paired]
+        lost = [old for old in gone if id(old) not in paired and old.about != old.expected]
         others = sum(id(new) not in paired for new in come)
         if len(lost) > others:
             yield _fewer(one, explanations, lost, come, others)
-    if trivial := without(_trivial(now.assertions), _trivial(was.assertions)):
+    trivial, known = _trivial(now.assertions), _trivial(was.assertions)
+    if len(trivial) > len(known) and (trivial := without(trivial, known)):
         name = "assertion-circular" if _is_circular(trivial[0]) else "assertion-trivial"
-        beside = ("beside-others",) if not gone and len(come) >= len(trivial) else ()
+        beside = ("beside-others",) if not gone else ()
         yield signal_of(name, one, now=trivial[0].text, amount=len(trivial), explained=beside)
     if gone and come and not pairs and _strongest(left) is Strength.SOMETHING < _strongest(asked):
         old = max(gone, key=lambda each: each.strength)
         yield signal_of("assertion-weakened", one, was=old.text, now=come[0].text, explained=explained)
+    more = ("asks-more",) if len(come) > _MUCH_MORE * len(gone) else ()
     for old, new in pairs:
         said = explanations.of_expected(one, old, new) if new.expected else explained
         said = (*said, "computed") if _is_computed(old, new) else said
+        said = (*said, *asked_instead(old, new, come, pairs, more if "source-changed" not in explained else None))
         yield from _compared(one, old, new, said)
     yield from _mocked(one)
 
@@ -78,35 +86,56 @@ def _fewer(
     one: Became, explanations: Explanations, gone: list[Assertion], come: list[Assertion], others: int
 ) -> Signal:
     """`gone` have no counterpart in the test, and so many others have come."""
-    said = max((explanations.of_lost(one, old.text, gone) for old in gone), key=len)
+    said = max((explanations.of_lost(one, old, gone, come) for old in gone), key=len)
+    said = (*said, "undefined") if explanations.are_undefined(gone) else said
     lost = explanations.elsewhere.lost(one, gone, come)
-    if len(lost) <= others:
+    if len(lost) <= others or is_looped(one, gone, come):
         said, lost = (*said, "moved"), gone
-    elif "source-changed" not in said and explanations.are_ported(one, lost, come):
+    elif (is_written_out(one) and come) or ("source-changed" not in said and explanations.are_ported(one, lost, come)):
         said = (*said, "ported")
+    elif "source-changed" not in said and explanations.elsewhere.are_split(one, lost):
+        said = (*said, "split")
+    elif explanations.elsewhere.are_asked_of_others(one, lost):
+        said = (*said, "asked-of-others")
     return signal_of("assertion-removed", one, was=lost[0].text, explained=said, amount=len(lost) - others)
 
 
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
     """The same thing asked differently."""
-    if ask_the_same(old, new) or _is_sorted_no_longer(one, new):
+    is_kept = ask_the_same(old, new) or is_stricter(old, new) or is_asked_as_a_whole(old, new, one)
+    if is_kept or _is_asked_as_strictly(one, old, new):
         return
     signal = partial(signal_of, one=one, was=old.text, now=new.text, explained=explained)
     if new.tolerance is not None and new.tolerance > (old.tolerance or 0):
-        said = (*explained, "narrow") if _is_narrow(old, new) else explained
+        said = (*explained, "narrow") if is_narrow(old, new) else explained
         yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance), explained=said)
     elif old.error is not None and new.error is not None and _is_broader(old.error, new.error):
         yield signal("exception-broadened")
     elif new.strength < old.strength:
-        yield signal("assertion-weakened", amount=old.strength - new.strength)
+        said = (*explained, *for_weaker(one, old, new, explained))
+        yield signal("assertion-weakened", amount=old.strength - new.strength, explained=said)
     elif old.error is not None and new.error is not None and _says_less_of_it(old, new):
         yield signal("assertion-weakened")
-    elif old.expected is not None and new.expected is not None and not mean_the_same(old.expected, new.expected):
+    elif old.expected is not None and new.expected is not None and not _are_one_value(old.expected, new.expected):
         if old.about != new.expected or new.about != old.expected:
-            if _LITERAL.match(old.expected) and _LITERAL.match(new.expected) and _compare_one_thing(one, old, new):
+            if (
+                WRITTEN_OUT.match(old.expected)
+                and WRITTEN_OUT.match(new.expected)
+                and _compare_one_thing(one, old, new)
+            ):
                 yield signal("message-changed" if old.error is not None else "expected-changed")
         elif old.strength is not Strength.EXACTLY:
             yield signal("operands-swapped")
+
+
+def _are_one_value(was: str, now: str) -> bool:
+    """Be it that one names where its types come from."""
+    return mean_the_same(was, now) or was in _unqualified(now) or now in _unqualified(was)
+
+
+def _unqualified(text: str) -> tuple[str, ...]:
+    bare = _QUALIFIER.sub("", text)
+    return (bare,) if bare != text else ()
 
 
 def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
@@ -116,16 +145,14 @@ def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
     return is_there and not (Strength.SOMETHING is old.strength < new.strength)
 
 
+def _is_asked_as_strictly(one: Became, old: Assertion, new: Assertion) -> bool:
+    return _is_sorted_no_longer(one, new) or is_rounding(old, new) or is_handed_over(old, new, one.after)
+
+
 def _is_sorted_no_longer(one: Became, new: Assertion) -> bool:
     """What was put in order first, to be compared, is now compared in any order."""
     was, now = (len(_SORTS.findall(each.text)) for each in (one.before, one.after))
     return now < was and _IN_ANY_ORDER.search(new.text) is not None
-
-
-def _is_narrow(old: Assertion, new: Assertion) -> bool:
-    """Nothing was tolerated, and now only what is left of a fraction: so numbers of this kind should be compared."""
-    value = number_in(meaning(new.expected or ""))
-    return not old.tolerance and (new.tolerance or 0) <= _NARROW * max(abs(value or 0), 1)
 
 
 def _is_computed(old: Assertion, new: Assertion) -> bool:
@@ -142,7 +169,9 @@ def _is_broader(old: str, new: str) -> bool:
 
 def _says_less_of_it(old: Assertion, new: Assertion) -> bool:
     """Of an error: what it tells is asked for no longer. One that was compared as a whole is asked for all the same."""
-    return old.expected is not None and new.expected is None and not old.expected == old.error == new.error
+    if old.expected is None or new.expected is not None or old.expected == old.error == new.error:
+        return False
+    return meaning(old.expected).strip("\0") != ""
 
 
 def _mocked(one: Became) -> Iterator[Signal]:
@@ -179,17 +208,6 @@ def _path(target: str) -> list[str]:
     return target.replace("::", ".").strip("'\"").split(".")
 
 
-def _new(added: Placed) -> Iterator[Signal]:
-    """A test that can not fail proves nothing."""
-    test = added.test
-    if test.assertions and not strong(test.assertions):
-        yield Signal("new-test-trivial", added.path, added.line, subject=added.name, now=test.assertions[0].text)
-    elif len(test.mocks) >= _MANY_MOCKS and len(test.assertions) < _FEW_ASSERTIONS:
-        yield Signal("mostly-mocked", added.path, added.line, added.name, now=", ".join(test.mocks))
-    elif test.unreached and not test.assertions:
-        yield Signal("new-test-trivial", added.path, added.line, subject=added.name, now="no assertion is reached")
-
-
 def _is_circular(assertion: Assertion) -> bool:
     """It compares what the code says with what the code says."""
     return _TWICE.search(assertion.text) is not None
@@ -222,9 +240,20 @@ def _pairs(gone: list[Assertion], come: list[Assertion]) -> Iterator[tuple[Asser
                 free.remove(new)
                 yield old, new
         rest = left
+    for old in rest[:]:
+        new = next((new for new in free if _is_wrapped(old, new)), None)
+        if new is not None:
+            rest.remove(old)
+            free.remove(new)
+            yield old, new
     if len(rest) == len(free):
         pairs = zip(rest, free, strict=True)
         yield from (pair for pair in pairs if len(rest) <= _A_FEW or _have_a_name_in_common(*pair))
+
+
+def _is_wrapped(old: Assertion, new: Assertion) -> bool:
+    """What was compared is only there now, handed to something else first."""
+    return new.strength is Strength.SOMETHING < old.strength and "(" in old.about and old.about in new.about
 
 
 def _have_a_name_in_common(old: Assertion, new: Assertion) -> bool:

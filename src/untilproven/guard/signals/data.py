@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.comparison import Comparison, Pair
@@ -26,40 +26,74 @@ _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc
 _OF_DATA = re.compile(r"(?:^|(?<=/))(?:test[-_]?data|(?:__)?fixtures?(?:__)?|data|samples?|cassettes)/.*")
 _TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}")
 """Versions, and words that say something."""
+_TEXT = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _YEAR = re.compile(rb"(?i)(copyright\W{0,8}(?:\(c\)|\xc2\xa9)?\W{0,3})\d{4}(?:\s*-\s*\d{4})?")
 _LOW = re.compile(rb"[a-z]{4,}")
 _NUMBER = re.compile(rb"\d")
 _OF_ANY = frozenset({"test", "tests", "data", "testdata", "fixture", "fixtures", "resources", "main", "index", "json"})
 _A_SUITE = 20
 """So many files of data are not changed by hand."""
+_SEVERAL = 3
+"""Whoever needs one result to be another changes one."""
 _MUCH_MORE = 2
+_LONG = 12
+
+
+class _Change:
+    """What was changed with the data."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self.reasons = [pair for pair in comparison.pairs if _is_reason(pair)]
+        self._tests = [pair for pair in comparison.pairs if pair.is_test and grammar_of(pair.path)]
+        self._others = [pair for pair in comparison.pairs if not pair.is_test]
+        self.recorded = [pair for pair in comparison.pairs if _name(pair) is not None]
+
+    def of_all(self) -> Iterator[str]:
+        if self.reasons:
+            yield "source-changed"
+        if len(self.recorded) >= _A_SUITE:
+            yield "suite-updated"
+
+    def of(self, pair: Pair, name: str) -> Iterator[str]:
+        if _told(pair) & self._told:
+            yield "told"
+        if any(_is_copied(pair, other) for other in self._others):
+            yield "copied"
+        if self.reasons and self._beside[PurePosixPath(pair.path).parent] >= _SEVERAL:
+            yield "several-updated"
+        if any(name == "snapshot-rewritten" or _is_of(pair, test) for test in self._tests):
+            yield "tests-changed"
+        elif any(_is_near(test, pair) for test in self._tests):
+            yield "tests-near"
+        if _words(PurePosixPath(pair.path).name) & _required_otherwise(self._comparison):
+            yield "tool-updated"
+
+    @cached_property
+    def _told(self) -> frozenset[bytes]:
+        """By code."""
+        return frozenset[bytes]().union(*(_told(pair) for pair in self._comparison.pairs if grammar_of(pair.path)))
+
+    @cached_property
+    def _beside(self) -> Counter[PurePosixPath]:
+        """How many of a directory say something else."""
+        return Counter(PurePosixPath(pair.path).parent for pair in self.recorded if any(_changed(pair)))
 
 
 def data(comparison: Comparison) -> Iterator[Signal]:
-    explained = []
-    reasons = [pair for pair in comparison.pairs if _is_reason(pair)]
-    if reasons:
-        explained.append("source-changed")
-    tests = [pair for pair in comparison.pairs if pair.is_test and grammar_of(pair.path)]
-    told = frozenset[bytes]().union(*(_told(pair) for pair in comparison.pairs if grammar_of(pair.path)))
-    if sum(_name(pair) is not None for pair in comparison.pairs) >= _A_SUITE:
-        explained.append("suite-updated")
-    for pair in comparison.pairs:
-        name = _name(pair)
-        if name is None or (name == "fixture-changed" and any(_is_of(pair, reason) for reason in reasons)):
+    """Most changes have no data in them: what it is compared with is looked for only where there is some."""
+    return _of_data(_Change(comparison)) if any(_name(pair) for pair in comparison.pairs) else iter(())
+
+
+def _of_data(change: _Change) -> Iterator[Signal]:
+    for pair in change.recorded:
+        name = _name(pair) or ""
+        if name == "fixture-changed" and any(_is_of(pair, reason) for reason in change.reasons):
             continue
         gone, come = _changed(pair)
         if gone:
-            said = [*explained, *_said_for(pair, gone, come)]
-            if _told(pair) & told:
-                said.append("told")
-            if any(name == "snapshot-rewritten" or _is_of(pair, test) for test in tests):
-                said.append("tests-changed")
-            elif any(_is_near(test, pair) for test in tests):
-                said.append("tests-near")
-            if _words(PurePosixPath(pair.path).name) & _required_otherwise(comparison):
-                said.append("tool-updated")
-            yield Signal(name, pair.path, 1, pair.path, amount=gone, explained=tuple(said))
+            said = (*change.of_all(), *_said_for(pair, gone, come, change.reasons), *change.of(pair, name))
+            yield Signal(name, pair.path, 1, pair.path, amount=gone, explained=said)
 
 
 def _name(pair: Pair) -> str | None:
@@ -72,11 +106,40 @@ def _name(pair: Pair) -> str | None:
     return "fixture-changed" if is_data else None
 
 
-def _said_for(pair: Pair, gone: int, come: int) -> Iterator[str]:
+def _said_for(pair: Pair, gone: int, come: int, reasons: list[Pair]) -> Iterator[str]:
+    if any(_is_printed(pair, reason) for reason in reasons):
+        yield "printed"
     if pair.path.endswith((".stderr", ".stdout")):
         yield "tool-output"
     if come > _MUCH_MORE * gone:
         yield "grown"
+
+
+def _is_copied(fixture: Pair, other: Pair) -> bool:
+    """Another file, which tests do not own and which was there before, has all lines that are new in it, and none of
+    those that went."""
+    if other.before is None or other.after is None or fixture.before is None or fixture.after is None:
+        return False
+    was, now, there = (
+        Counter(map(bytes.strip, one.content.splitlines())) for one in (fixture.before, fixture.after, other.after)
+    )
+    return (now - was) <= there and not (was - now).keys() & (there - now).keys()
+
+
+def _is_printed(fixture: Pair, source: Pair) -> bool:
+    """A line of it that is new is one of the source, too, or words of it stand in texts of the source that differ."""
+    if grammar_of(source.path) is None:
+        return False
+    lines, code = _lines_come(fixture), _lines_come(source)
+    said = frozenset(word for line in code for text in _TEXT.findall(line) for word in _TOLD.findall(text))
+    return bool(lines & code) or len(said.intersection(*[_TOLD.findall(b"\n".join(lines))])) >= _SEVERAL
+
+
+@lru_cache(maxsize=64)
+def _lines_come(pair: Pair) -> frozenset[bytes]:
+    """Long ones, without the signs of a remark before them."""
+    was, now = (frozenset(one.content.splitlines()) if one else frozenset[bytes]() for one in (pair.before, pair.after))
+    return frozenset(line for each in now - was if len(line := each.lstrip(b" \t/*#").rstrip()) >= _LONG)
 
 
 @lru_cache(maxsize=64)
@@ -143,6 +206,8 @@ def _changed(pair: Pair) -> tuple[int, int]:
         return 0, 0
     if b"\0" in pair.before.content[:8192]:
         return 1, 1
+    if pair.before.content.split() == pair.after.content.split():
+        return 0, 0
     contents = (_YEAR.sub(rb"\1", one.content) for one in (pair.before, pair.after))
     was, now = (Counter(line.strip() for line in content.splitlines()) for content in contents)
     return (was - now).total(), (now - was).total()

@@ -9,15 +9,23 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.tightening import is_tightened, typed_anew
+from untilproven.guard.lines import lines_changed
+from untilproven.guard.signals.tightening import is_tightened, is_updated, typed_anew
 
 _NOTHING = Facts()
 _SHARE = 0.5
 _OF_TYPES = re.compile(r"type:\s*ignore|pyright:|mypy:")
+_NAMES_A_RULE = re.compile(
+    r"noqa:\s*\w|ignore\[\w|(?:disable|enable)[\w-]*[= ]+[@\w]|nolint:\s*\w|[Ss]uppress\w*\(|allow\(|report\w+"
+)
+_EVERY_RULE = re.compile(r"\b(?:all|warnings)\b")
 _MUCH = 3
 """So many functions that got types for one that is silenced."""
-_FAILS = re.compile(r"\(\s*-?[1-9]")
-"""Ends the process with an error, which no test run takes for a success."""
+_FAILS = re.compile(r"\(\s*-?[1-9]|(?:sys\.exit|SystemExit)\(\s*f?[\"'][^\"']")
+"""Ends the process with an error, which no test run takes for a success; a text is one to Python."""
+
+_ON_CONDITION = re.compile(r" \[if [^\]]+\]$")
+"""What takes hold of a test run only where the language is of a version, on a platform, or if an option says so."""
 
 
 def files(comparison: Comparison) -> Iterator[Signal]:
@@ -28,13 +36,16 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
         if now.suppressions:
             for signal in _silenced(pair, was.suppressions, now.suppressions):
-                explained = (*signal.explained, *_checked_more(signal, comparison))
+                new = (Counter(now.suppressions) - Counter(was.suppressions)).elements()
+                explained = (*signal.explained, *_checked_more(signal, comparison, list(new)))
                 yield msgspec.structs.replace(signal, explained=explained)
         if now.todos:
             yield from _more(pair, "todo-added", was.todos, now.todos)
         if now.hooks:
             alone = ("new-file",) if pair.before is None and pair.is_test else ()
-            yield from _each(pair, "collection-subverted", was.hooks, now.hooks, alone)
+            for signal in _each(pair, "collection-subverted", was.hooks, now.hooks, alone):
+                asks = ("on-condition",) if _ON_CONDITION.search(signal.now or "") else ()
+                yield msgspec.structs.replace(signal, explained=(*signal.explained, *asks))
         if ends := tuple(one for one in now.exits if not _FAILS.search(one)):
             yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
         if not pair.is_test:
@@ -50,11 +61,16 @@ def _silenced(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterato
         yield msgspec.structs.replace(signal, explained=(*explained, "in-tests") if pair.is_test else explained)
 
 
-def _checked_more(signal: Signal, comparison: Comparison) -> Iterator[str]:
-    if is_tightened(comparison):
+def _checked_more(signal: Signal, comparison: Comparison, new: list[str]) -> Iterator[str]:
+    """A linter in another version finds more: what is silenced then is said by its name."""
+    if is_tightened(comparison) or (all(map(_names_a_rule, new)) and is_updated(comparison)):
         yield "tightened"
     if _OF_TYPES.search(signal.now or "") and typed_anew(comparison) > _MUCH * signal.amount:
         yield "types-added"
+
+
+def _names_a_rule(suppression: str) -> bool:
+    return _NAMES_A_RULE.search(suppression) is not None and _EVERY_RULE.search(suppression) is None
 
 
 def _more(pair: Pair, name: str, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:
@@ -114,4 +130,6 @@ def _commented_out(pair: Pair, was: Facts, now: Facts) -> Iterator[Signal]:
     known = {one.text for one in was.commented} if found else set()
     for one in found:
         if one.text not in known:
-            yield Signal("code-commented-out", pair.path, one.line, subject=one.text.strip()[:80], amount=one.lines)
+            said = ("rewritten",) if lines_changed(pair).came.total() >= one.lines else ()
+            subject = one.text.strip()[:80]
+            yield Signal("code-commented-out", pair.path, one.line, subject, amount=one.lines, explained=said)

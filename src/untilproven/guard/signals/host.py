@@ -25,6 +25,7 @@ _BY_PATH = (
     (r"(?:.*/)?\.mvn/(?:extensions\.xml|jvm\.config|maven\.config)", "Maven, on every build"),
     (r"(?:.*/)?(?:site|user)customize\.py|(?:.*/)?[^/]+\.pth", "every Python that starts here"),
 )
+_LEAVES_CONTAINER = re.compile(r"initializeCommand|privileged|docker\.sock|mounts|runArgs|capAdd|localEnv")
 _IN_SETTINGS = re.compile(
     r"task\.allowAutomaticTasks|terminal\.integrated\..*(?:shell|profile|env)\S*|.*(?:[rR]unOnSave|onSave\.commands).*"
     r"|git\.path|.*\.(?:executable\w*|\w*[pP]ath|command|cmd|interpreter)"
@@ -37,6 +38,7 @@ _USUAL = r"^ignore-scripts=true$|^registry=https?://registry\.npmjs\.org/?$"
 _OF_YARN = re.compile(r"(?m)^(yarnPath|plugins|npmRegistryServer)\s*:\s*(.*(?:\n[ -].*)*)")
 _BUILDS = frozenset({"build.rs", "cmdclass", "prepare"})
 """Whoever builds the project runs its code anyway."""
+_TOOL = re.compile(r"[a-z][\w-]{2,}")
 _PRE_COMMIT = re.compile(r"\.pre-commit-config\.ya?ml")
 _OF_CARGO = ("runner", "linker", "rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc")
 
@@ -50,7 +52,8 @@ def host(comparison: Comparison) -> Iterator[Signal]:
             continue
         if starter := _starter(pair.path):
             explained = () if pair.before is None else ("was-there",)
-            yield Signal("runs-on-host", pair.path, 1, starter, explained=explained)
+            inside = ("in-container",) if _stays_in_container(pair.after) else ()
+            yield Signal("runs-on-host", pair.path, 1, starter, explained=(*explained, *inside))
         elif pair.path.startswith((".github/workflows/", ".github/actions/")):
             yield Signal("runs-in-ci", pair.path, 1, "CI")
         else:
@@ -61,6 +64,11 @@ def host(comparison: Comparison) -> Iterator[Signal]:
 def _starter(path: str) -> str:
     """Who runs a file with this path; empty if nobody does by itself."""
     return next((who for pattern, who in _BY_PATH if re.fullmatch(pattern, path)), "")
+
+
+def _stays_in_container(side: Side) -> bool:
+    """What it runs, it runs there, and it lets nothing out."""
+    return ".devcontainer" in side.path and _LEAVES_CONTAINER.search(side.text) is None
 
 
 def _is_same(pair: Pair) -> bool:
@@ -92,7 +100,8 @@ def _fetched(side: Side | None) -> set[str]:
     if side is None or not _PRE_COMMIT.fullmatch(name_of(side.path)):
         return set()
     try:
-        return {"".join(words(below(one, "repo"))) for one in _repositories(side)} - {"local", "meta", ""}
+        found = {"".join(words(below(one, "repo"))) for one in _repositories(side)} - {"local", "meta", ""}
+        return found | {_program(hook) for hook in _own_hooks(side) if _is_installed(hook)}
     except NotUnderstood:
         return set()
 
@@ -158,13 +167,28 @@ def _tasks(side: Side) -> _Commands:
 
 def _hooks(side: Side) -> _Commands:
     """Hooks of the project's own."""
+    for hook in _own_hooks(side):
+        if words(below(hook, "language")) not in (["pygrep"], ["fail"]) and not _is_installed(hook):
+            yield ("pre-commit", "".join(words(below(hook, "id")))), "".join(words(below(hook, "entry")))
+
+
+def _own_hooks(side: Side) -> Iterator[Value]:
     for repository in _repositories(side):
         hooks = below(repository, "hooks")
         if words(below(repository, "repo")) == ["local"]:
-            for hook in hooks if isinstance(hooks, list) else []:
-                if words(below(hook, "language")) in (["pygrep"], ["fail"]):
-                    continue
-                yield ("pre-commit", "".join(words(below(hook, "id")))), "".join(words(below(hook, "entry")))
+            yield from hooks if isinstance(hooks, list) else []
+
+
+def _program(hook: Value) -> str:
+    return next(iter("".join(words(below(hook, "entry"))).split()), "")
+
+
+def _is_installed(hook: Value) -> bool:
+    """It only runs a program that pre-commit installs for it, as it does for hooks from elsewhere."""
+    entry = "".join(words(below(hook, "entry")))
+    installed = words(below(hook, "additional_dependencies"))
+    is_plain = _TOOL.fullmatch(_program(hook)) is not None and not re.search(r"[;&|`$<>]|\s-c\b|\s-m\b", entry)
+    return is_plain and any(re.match(rf"{re.escape(_program(hook))}(?![a-z])", one) for one in installed)
 
 
 def _repositories(side: Side) -> list[Value]:

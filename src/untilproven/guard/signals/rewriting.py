@@ -19,6 +19,8 @@ _REMARKS = ("#", "//", "/*", "*", '"""')
 _VALUE = re.compile(r"(?m)^(?:export |const |let |var |pub |static |final )*([A-Za-z_$][\w$]*)(?:: [^=\n]+)? :?= ")
 """What has a name at the top of a file."""
 _SHORTEST = 3
+_NO_CODE = re.compile(r"(?m)^\s*[rRuU]?(?:\"\"\"|''')(?s:.*?)(?:\"\"\"|''')|(?:\#|//)[^\n]*|/\*(?s:.*?)\*/")
+_UNDONE = frozenset({"pass", "raise", "return", "None", "NotImplemented", "NotImplementedError", "throw", "new"})
 
 
 def is_rewritten(before: Placed, after: Placed) -> bool:
@@ -40,6 +42,12 @@ def is_touched(before: Placed, after: Placed) -> bool:
     return bool(written(before, after)) or bool(_lines(after) - _lines(before))
 
 
+def lost_code(before: Placed, after: Placed) -> bool:
+    """Some of it did something: remarks, and words for what is yet to be written, do not."""
+    was, now = (Counter(_WORD.findall(_NO_CODE.sub("", one.text))) for one in (before, after))
+    return any(word not in _UNDONE for word in was - now)
+
+
 def _lines(one: Placed) -> frozenset[str]:
     """Without remarks, and without those that only open or close something."""
     lines = (line.strip() for line in one.text.splitlines())
@@ -55,6 +63,23 @@ def names_gone(comparison: Comparison) -> frozenset[str]:
     was |= {name for pair in pairs if pair.before for name in _VALUE.findall(pair.before.text)}
     there = {name for pair in pairs if was and pair.after for name in pair.after.names}
     return frozenset(name for name in was - there if len(name) >= _SHORTEST)
+
+
+def words_gone(comparison: Comparison) -> frozenset[str]:
+    """Those on several lines of the source, and on none of what differs any more."""
+    pairs = [pair for pair in comparison.of_kind("source") if grammar_of(pair.path) and pair.before]
+    was = Counter(
+        word for pair in pairs if pair.before for line in pair.before.text.splitlines() for word in _said(line)
+    )
+    there = {name for pair in pairs if pair.after for name in pair.after.names}
+    return frozenset(word for word, times in was.items() if times >= _WRITTEN and word not in there)
+
+
+def _said(line: str) -> set[str]:
+    """Words on a line that is no remark."""
+    return (
+        set() if line.lstrip().startswith(_REMARKS) else {word for word in _WORD.findall(line) if len(word) > _SHORTEST}
+    )
 
 
 def implementations(stub: Placed, comparison: Comparison) -> Iterator[tuple[Pair, str]]:

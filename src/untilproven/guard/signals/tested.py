@@ -1,5 +1,6 @@
 """Code that asks whether it is being tested, and did not before."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -7,7 +8,19 @@ import msgspec
 
 from untilproven.guard.comparison import Comparison
 from untilproven.guard.finding import Signal
+from untilproven.guard.outskirts import is_beside, is_tooling
 from untilproven.guard.pairing import functions_of
+
+_CI = re.compile(
+    r"(?<![\w-])(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|CONTINUOUS_INTEGRATION)(?![\w-])"
+)
+_BUILDS = re.compile(
+    r"(?:^|/)(?:scripts?|tools?|tasks?|ci|\.ci|docs?|website|bench\w*)/|(?:^|/)(?:noxfile|tasks|setup|conf)\.py$"
+    r"|\.config\.[cm]?[jt]s$|(?:^|/)(?:gulp|grunt)file\.\w+$",
+    re.IGNORECASE,
+)
+"""What is run to build, and by nobody who uses the code."""
+_TEST = re.compile(r"(?i)test|spec|jest|mocha|karma|jasmine")
 
 
 def tested(comparison: Comparison) -> Iterator[Signal]:
@@ -22,10 +35,18 @@ def tested(comparison: Comparison) -> Iterator[Signal]:
         gone.update(_with_what_is_gone(comparison))
     for signal in asked:
         text = signal.now or ""
-        explained = ("moved",) if gone[text] else ("instead",) if gone else ()
+        explained = ("moved",) if gone[text] else ("instead",) if gone else tuple(_said_for(text, signal.path))
         if gone[text]:
             gone[text] -= 1
-        yield msgspec.structs.replace(signal, explained=explained)
+        yield msgspec.structs.replace(signal, explained=explained or signal.explained)
+
+
+def _said_for(question: str, path: str) -> Iterator[str]:
+    """It asks for the machine that builds, where nobody looks at colours and progress, and for no test."""
+    if _CI.search(question) and not _TEST.search(question):
+        yield "of-machines"
+        if _BUILDS.search(path):
+            yield "builds"
 
 
 def _asks_now(comparison: Comparison) -> Iterator[bool]:
@@ -45,7 +66,14 @@ def _in_functions(comparison: Comparison) -> Iterator[_Found]:
             was = Counter(before.function.asks_if_tested if before else ())
             now = Counter(after.function.asks_if_tested)
             come = (now - was).elements()
-            yield [Signal("asks-if-tested", after.path, after.line, after.name, now=text) for text in come], was - now
+            said = ("beside",) if is_beside(after.path) or is_tooling(after.path) else ()
+            yield (
+                [
+                    Signal("asks-if-tested", after.path, after.line, after.name, now=text, explained=said)
+                    for text in come
+                ],
+                was - now,
+            )
 
 
 def _outside(comparison: Comparison) -> Iterator[_Found]:
@@ -71,4 +99,5 @@ def _with_what_is_gone(comparison: Comparison) -> Iterator[str]:
 
 def _signal(path: str, source: str, text: str) -> Signal:
     line = source.count("\n", 0, max(source.find(text), 0)) + 1
-    return Signal("asks-if-tested", path, line, text[:120], now=text)
+    said = ("tooling",) if is_tooling(path) else ("beside",) if is_beside(path) else ()
+    return Signal("asks-if-tested", path, line, text[:120], now=text, explained=said)

@@ -8,9 +8,14 @@ from untilproven.guard.comparison import Comparison
 from untilproven.guard.explaining import Explanations
 from untilproven.guard.facts import Running
 from untilproven.guard.finding import Signal
+from untilproven.guard.outskirts import is_beside
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
+from untilproven.guard.signals.idle import does_nothing
 
 _NEARLY_ALL = 0.9
+_ALL_BUT_A_FEW = 0.75
+_MANY = 4
+_SUBJECT_GONE = frozenset({"symbol-removed", "source-removed"})
 _FOREIGN = re.compile(
     r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy|big_?endian"
     r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
@@ -27,6 +32,15 @@ _PRERELEASE = re.compile(
     re.DOTALL,
 )
 """One version of a language that was not finished yet."""
+_SHOWN = re.compile(r"(?:^|::)doctest\b")
+"""An example in the documentation."""
+_COMPUTED = re.compile(
+    r"(?!(?:\w+\.)?param\b)(?:[\w.]+\(.*\)|[A-Za-z_][\w.]*|\*.*|[\[({].*\bfor\b.*\bin\b.*[\])}])", re.DOTALL
+)
+"""Cases that are made by something else: nobody sees from here how many they are."""
+_NOT_INSTALLED = re.compile(r"(?:pytest\.)?importorskip\(\s*([\"'])([\w.]+)\1")
+_FAILS = re.compile(r"\.fail|xfail|expect(?:ed)?_?Failure", re.IGNORECASE)
+"""It is still run, and must fail."""
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
 _TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")
 """A condition under which it runs, not one under which it does not."""
@@ -55,8 +69,9 @@ def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     by_file: dict[str, list[Placed]] = defaultdict(list)
     for one in tests.removed:
         by_file[one.path].append(one)
+    reasons_of = _with_most({id(one): _said_for(one, explanations) for one in tests.removed})
     for path, gone in by_file.items():
-        explained = [_said_for(one, explanations) for one in gone]
+        explained = [reasons_of[id(one)] for one in gone]
         was = sum(one.is_test for one in gone[0].side.facts.declarations)
         if gone[0].pair.after is None or (len(gone) > 1 and len(gone) >= _NEARLY_ALL * was):
             yield Signal(
@@ -81,15 +96,33 @@ def _counted(number: int, what: str) -> str:
 
 def _said_for(one: Placed, explanations: Explanations) -> tuple[str, ...]:
     reasons = explanations.of_removed(one)
-    if one.test.running is Running.NEVER or not one.test.assertions:
+    is_shown = _SHOWN.search(one.name) is not None
+    is_idle = one.test.running is Running.NEVER or not one.test.assertions or does_nothing(one)
+    if is_idle or (is_shown and not _is_run(one)):
         reasons = (*reasons, "asked-nothing")
-    return reasons
+    if is_shown:
+        return (*reasons, "documentation")
+    return (*reasons, "beside") if is_beside(one.path) and not reasons else reasons
+
+
+def _is_run(one: Placed) -> bool:
+    return one.test.running is Running.ALWAYS
+
+
+def _with_most(explained: dict[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+    """A few for which nothing is said went with many whose subject is gone: they are about the same, as it seems."""
+    gone = sum(not _SUBJECT_GONE.isdisjoint(reasons) for reasons in explained.values())
+    if gone < _MANY * sum(not reasons for reasons in explained.values()):
+        return explained
+    return {one: reasons or ("among-others",) for one, reasons in explained.items()}
 
 
 def _for_all(explained: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """What is said for each; if something else is said for each, the least of it."""
+    """What is said for each; if something else is said for each, or for all but a few, the least of it."""
     common = set(explained[0]).intersection(*explained)
-    return tuple(sorted(common)) if common or not all(explained) else ("explained-apart",)
+    if common:
+        return tuple(sorted(common))
+    return ("explained-apart",) if sum(map(bool, explained)) >= _ALL_BUT_A_FEW * len(explained) else ()
 
 
 def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
@@ -97,12 +130,19 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     if now.running < was.running:
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
         foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
-        explained = (*foreign, *explanations.of_condition(now.reason or ""))
+        explained = (*foreign, *explanations.of_condition(now.reason or ""), *explanations.of_skipped(one.before))
+        explained = (*explained, *_was_needed(one, now.reason or ""))
+        if explanations.requirements_changed and _FAILS.match(now.reason or ""):
+            explained = (*explained, "fails-with-dependencies")
         yield signal_of(name, one, was="runs", now=now.reason or "skipped", explained=explained)
     if lost := len(was.cases) - len(now.cases):
         gone = list((Counter(was.cases) - Counter(now.cases)).elements())
         if lost > 0 and gone:
-            explained = explanations.of_cases(one, gone)
+            is_given = now.is_given and not was.is_given
+            explained = ("given",) if is_given else explanations.of_cases(one, gone)
+            is_computed = any(_COMPUTED.fullmatch(case) for case in now.cases if case not in was.cases)
+            if is_computed and not is_given and "source-changed" not in explained:
+                explained = (*explained, "computed")
             yield signal_of("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
         yield signal_of("test-leaves", one, now=now.leaves)
@@ -112,6 +152,13 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         yield signal_of(
             "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
         )
+
+
+def _was_needed(one: Became, reason: str) -> Iterator[str]:
+    """It is skipped where something is not installed without which the file could not be loaded before."""
+    found = _NOT_INSTALLED.match(reason)
+    if found and re.search(rf"(?m)^(?:import|from)\s+{re.escape(found[2])}(?![\w])", one.before.side.text):
+        yield "was-needed"
 
 
 def _is_elsewhere(reason: str) -> bool:

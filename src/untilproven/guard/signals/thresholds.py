@@ -43,6 +43,10 @@ _OPTIONS = re.compile(r"addopts\s*=\s*((?:.*\n)(?:[ \t\"'\]].*\n)*)")
 _JACOCO = re.compile(r"<minimum>\s*([\d.]+)\s*</minimum>|\bminimum\s*(?:=|\.set\(|\()?\s*[\"']?([\d.]+)")
 
 
+_SLIGHT = 0.01
+"""Of a bar: so much is lost when lines that were covered go."""
+
+
 class _Bar(msgspec.Struct, frozen=True):
     key: str
     number: float
@@ -77,6 +81,7 @@ def thresholds(comparison: Comparison) -> Iterator[Signal]:
                 was=f"{bar.number:g}",
                 now=f"{same.number:g}",
                 amount=round(less, 6),
+                explained=("slight",) if less <= _SLIGHT * bar.number else (),
             )
 
 

@@ -22,6 +22,8 @@ _LISTS = frozenset({"include", "matrix", ""})
 """Under these stand several jobs without a name."""
 _ONCE_IS_ENOUGH = frozenset({"lint", "types"})
 """They find the same on every machine."""
+_REPORTS = re.compile(r"\b(?:codecov|coveralls|codacy|codeclimate|cc-test-reporter|goveralls)\b")
+"""They tell others what was found."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
 """Of other programs that may run anything, it is not known that they verified."""
 
@@ -151,7 +153,8 @@ def _unknown_but_optional(was: _Pipelines, now: _Pipelines, told: set[str]) -> I
         if (one.text, one.path, one.job) in before:
             line = line_of(now.sides[one.path].text, one.text.split()[0])
             subject = f"{one.job}: {one.text}" if one.job else one.text
-            yield Signal("ci-optional", one.path, line, subject, was=one.text, now=one.unheard, explained=("unknown",))
+            said = ("unknown", "reports") if _REPORTS.search(one.text) else ("unknown",)
+            yield Signal("ci-optional", one.path, line, subject, was=one.text, now=one.unheard, explained=said)
 
 
 def _taken_by_program(run: Run, beside: list[Run], quiet_before: list[Run]) -> Run | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
-from untilproven.guard.languages.golang.claims import arguments, called, claims
+from untilproven.guard.languages.golang.claims import arguments, called, claims, equality
 from untilproven.guard.languages.golang.libraries import (
     AMBIGUOUS,
     CHECKED,
@@ -25,6 +25,10 @@ _FAILS = frozenset({"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"})
 _TESTING = re.compile(r"(?:^|\.)(?:T|B|F|TB|C|TestingT|TestReporter|GinkgoTInterface)$")
 _ASKED = re.compile(r"^(?:assert|require|must|should|is|suite|a|r|s|ts|test|qt|expect)$|(?:Require|Assert)\(\)$")
 _HELPER = re.compile(r"^(?:assert|check|verify|expect|require|ensure|must|should)", re.IGNORECASE)
+_COMPARES = re.compile(
+    r"(?i)(?:expect|assert|check|require|verify|ensure|must)(?:ed)?_?(?:eq|equals?|same)?|eq|equals?"
+)
+"""Functions of a project's own that are given two values, and named for comparing."""
 _PREPARING = re.compile(
     r"(?i)^(?:set|init|new|create|make|mk|start|stop|close|clean|reset|register|prepare|mock|skip|needs?|log|enable"
     r"|disable|write|add|remove|delete|load|seed|install|restore|use|with|cleanup|teardown|open|chdir|parallel)"
@@ -215,17 +219,24 @@ def _of_call(call: SgNode, names: _Names) -> list[Assertion]:
         return [Claim(flat_text(call), Strength.NOTHING).asserted(call)]
     with_t = bool(given) and (_is_t(flat_text(given[0]), names) or _is_swallowed(call, names))
     word = without_f(name)
-    if word in WORDS and asked and not _is_compared_within(call):
+    is_bare = with_t and not asked and _is_statement(call) and not _is_swallowed(call, names)
+    if word in WORDS and (asked or is_bare) and not _is_compared_within(call):
         clear = with_t or asked in names.asked or bool(_ASKED.search(asked))
         if clear or (_is_statement(call) and word not in AMBIGUOUS):
             return [claim.asserted(call) for claim in said(word, given[1:] if with_t else given)]
     if name == "Run" and _is_t(asked, names) and len(given) == 2 and given[1].kind() != "func_literal":
         return [Claim(given[1].text(), Strength.PARTLY).asserted(call)]
-    if _is_statement(call):
-        gets_t = any(_is_t(flat_text(one), names) for one in given)
-        if _HELPER.search(name) or (gets_t and not _PREPARING.search(name)):
-            about = ", ".join(one.text() for one in given if not _is_t(flat_text(one), names))
-            return [Claim(about, Strength.PARTLY).asserted(call)]
+    return _of_own(call, name, given, names) if _is_statement(call) else []
+
+
+def _of_own(call: SgNode, name: str, given: list[SgNode], names: _Names) -> list[Assertion]:
+    """Of a function of the project's own that asks, or compares."""
+    rest = [one for one in given if not _is_t(flat_text(one), names)]
+    gets_t = len(rest) < len(given)
+    if gets_t and len(rest) == 2 and _COMPARES.fullmatch(name):
+        return [equality(*rest).asserted(call)]
+    if _HELPER.search(name) or (gets_t and not _PREPARING.search(name)):
+        return [Claim(", ".join(one.text() for one in rest), Strength.PARTLY).asserted(call)]
     return []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
-from untilproven.guard.languages.syntax import Claim, flat_text, number_in
+from untilproven.guard.languages.syntax import Claim, flat_text, in_any_order, number_in
 
 LITERALS = frozenset(
     {"int_literal", "float_literal", "imaginary_literal", "rune_literal", "interpreted_string_literal"}
@@ -81,7 +81,7 @@ def _of_two(node: SgNode, passes: bool, depth: int) -> Iterator[Claim]:
         if (operator == "&&") == passes:
             yield from (*one, *other)
         else:
-            yield _either(node, one, other, _excludes(left, right))
+            yield from one if in_any_order(one, other) else [_either(node, one, other, _excludes(left, right))]
     elif operator in {"==", "!="}:
         yield equality(left, right) if (operator == "==") == passes else difference(left, right)
     elif operator in _FLIPPED:
@@ -138,18 +138,23 @@ def difference(left: SgNode, right: SgNode) -> Claim:
         return Claim(inner.text() if inner is not None else about.text(), Strength.PARTLY, expected.text())
     if expected.kind() == "nil" and is_error(about.text()):
         return Claim(about.text(), Strength.PARTLY, error="error")
+    if called(about) == "len" and arguments(about) and expected.text() == "0":
+        return Claim(arguments(about)[0].text(), Strength.SOMETHING)
     return Claim(about.text(), Strength.SOMETHING)
 
 
 def _order(node: SgNode, left: SgNode, right: SgNode, operator: str) -> Claim:
     if called(left) in {"len", "cap"} and (operator, right.text()) in {(">=", "0"), (">", "-1")}:
         return Claim(left.text(), Strength.NOTHING)
+    if called(left) == "len" and arguments(left) and (operator, right.text()) in {(">=", "1"), (">", "0")}:
+        return Claim(arguments(left)[0].text(), Strength.SOMETHING)
     if left.kind() == "call_expression" and called(left) == "Abs" and operator in {"<", "<="} and arguments(left):
         inner = bare(arguments(left)[0])
         one, other = inner.field("left"), inner.field("right")
         if one is not None and other is not None:
             about, expected = _sides(bare(one), bare(other), expected_first=False)
             return Claim(about.text(), Strength.PARTLY, expected.text(), number_in(right.text()))
+        return Claim(inner.text(), Strength.PARTLY, "0", number_in(right.text()))
     if left.kind() in LITERALS and right.kind() in LITERALS:
         return Claim(node.text(), Strength.NOTHING)
     return Claim(left.text(), Strength.PARTLY, right.text())
@@ -162,6 +167,8 @@ def _of_call(node: SgNode, passes: bool) -> Claim:
         function = node.field("function")
         operand = function.field("operand") if function is not None and len(given) == 1 else None
         pair = [operand, given[0]] if operand is not None else given[:2]
+        if operand is not None and flat_text(operand) == flat_text(given[0]) and passes:
+            return Claim(text, Strength.SOMETHING)  # what says of itself what it equals may be wrong about it
         if len(pair) == 2:
             return equality(*pair) if passes else difference(*pair)
     if name in {"Is", "As", "ErrorIs"} and len(given) == 2:

@@ -106,6 +106,8 @@ def said(name: str, given: list[SgNode]) -> Iterator[Claim]:  # noqa: C901, PLR0
         yield _empty(about, {"Nil": "nil", "Zero": "0", "Empty": '""'}[name])
     elif name in CHECKED:
         yield from _checked(about, given)
+    elif name == "NotNil" and is_error(text):
+        yield Claim(text, Strength.PARTLY, error="error")
     elif name in _SOMETHING:
         certain = about.kind() in LITERALS - {"nil", "false"} and name in {"NotNil", "NotEmpty", "NotZero"}
         certain = certain or (about.kind() == "nil" and name in {"NoError", "NilError", "NoErr"})

@@ -58,8 +58,7 @@ def built(constraint: str) -> Verdict:
 def _formula(line: str) -> Formula:
     text = line.split("build", 1)[1].strip()
     if not line.startswith("//go:build"):
-        text = re.sub(r"\s+", " || ", text.replace(",", " && "))
-        text = " || ".join(f"({part})" for part in text.split(" || "))
+        text = " || ".join(f"({part.replace(',', ' && ')})" for part in text.split())
     words = re.findall(r"\(|\)|!|&&|\|\||[\w.]+", text)
     formula, _ = _either(words, 0)
     return formula

@@ -16,6 +16,8 @@ from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, l
 _SECONDS = {"Nanosecond": 1e-9, "Microsecond": 1e-6, "Millisecond": 1e-3, "Second": 1.0, "Minute": 60.0, "Hour": 3600.0}
 _TABLES = frozenset({"slice_type", "array_type", "map_type", "implicit_length_array_type"})
 _PATCHES = frozenset({"Patch", "PatchInstanceMethod", "ApplyFunc", "ApplyMethod", "ApplyGlobalVar", "Stub", "StubFunc"})
+_FAILS = re.compile(r"\bExit\([1-9]")
+"""It ends the run, and the run has failed."""
 _BY_ENVIRONMENT = re.compile(r"Getenv|LookupEnv|os\.Args|flag\.")
 
 
@@ -169,7 +171,7 @@ def _leaves(node: SgNode, parting: SgNode | None, last: int) -> str | None:
         return flat_text(parting)
     for call in node.find_all(kind="call_expression"):
         text = flat_text(call)
-        if not text.startswith(EXITS):
+        if not text.startswith(EXITS) or _FAILS.search(text):
             continue
         asked = [one.field("condition") for one in call.ancestors() if one.kind() == "if_statement"]
         if not any(one is not None and _BY_ENVIRONMENT.search(one.text()) for one in asked):

@@ -24,6 +24,8 @@ from untilproven.guard.languages.syntax import Nodes
 _PARAMETERS = frozenset({"formal_parameters", "function_value_parameters"})
 _TABLES = re.compile(r"(?:Map|ImmutableMap)\.(?:of|ofEntries)|mapOf|hashMapOf|mutableMapOf")
 _ENTRIES = frozenset({"switch_block_statement_group", "switch_rule", "when_entry"})
+_ASSIGNS = frozenset({"assignment", "assignment_expression"})
+_SUMS = frozenset({"binary_expression", "additive_expression", "multiplicative_expression"})
 _DEEPEST = 20
 _SWITCHES = frozenset({"switch_expression", "when_expression"})
 
@@ -119,7 +121,7 @@ def _is_answer(node: SgNode) -> bool:
 
 def _cases(switch: SgNode, asked: set[str]) -> Iterator[str]:
     parts = code_in(switch)
-    if not parts or flat(bare(_subject(parts[0]))) not in asked:
+    if not parts or flat(bare(_subject(parts[0]))) not in asked or _is_reckoned_with(switch):
         return
     block = next((one for one in parts if one.kind() == "switch_block"), switch)
     for entry in code_in(block):
@@ -129,6 +131,15 @@ def _cases(switch: SgNode, asked: set[str]) -> Iterator[str]:
         given = [value for label in labels for value in code_in(label)]
         if given and all(is_literal(value) for value in given) and _answered(entry):
             yield ", ".join(flat(value) for value in given)
+
+
+def _is_reckoned_with(switch: SgNode) -> bool:
+    """What it gives is added to something, or the like: it is no answer yet."""
+    around = switch.parent()
+    if around is None:
+        return False
+    is_changed = around.kind() in _ASSIGNS and re.search(r"[-+*/%]=\s*$", around.text().partition(switch.text())[0])
+    return around.kind() in _SUMS or bool(is_changed)
 
 
 def _subject(node: SgNode) -> SgNode:

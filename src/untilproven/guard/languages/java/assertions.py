@@ -98,6 +98,9 @@ def _plain(call: Call) -> list[Claim] | None:  # noqa: C901, PLR0912 - one branc
             ]
         constant = is_literal(subject) and flat(subject) != "null"
         return [Claim(flat(subject), Strength.NOTHING if constant else Strength.SOMETHING)]
+    if name in {"assertContains", "assertNotContains"} and call.receiver is None and len(call.values) >= 2:
+        whole, part = call.values[:2]
+        return [Claim(flat(whole), Strength.PARTLY, flat(part))]
     if name in words.OF_TYPE:
         return _of_type(call)
     if name in words.HARMLESS:

@@ -43,7 +43,8 @@ def sources(annotations: Iterable[Annotation], name: str) -> set[str]:
         elif annotation.name == "Test" and (given_by := annotation.option("dataProvider")):
             found.add(text_in(given_by) or flat(given_by))
         elif annotation.name in {"Parameters", "UseDataProvider"}:
-            found |= {text_in(value) or "" for value in annotation.arguments[:1]}
+            named = annotation.option("method")
+            found |= {text_in(value) or "" for value in ([named] if named else annotation.arguments[:1])}
     return found
 
 
@@ -65,6 +66,8 @@ def of_annotations(annotations: Iterable[Annotation]) -> Iterator[str]:
             yield from (flat(value) for value in _given(annotation))
             if not annotation.arguments and not annotation.named:
                 yield annotation.text
+        elif annotation.name == "Parameters":
+            yield from (flat(value) for value in _elements(annotation.option("value")))
         elif annotation.name in {"NullSource", "NullAndEmptySource", "EmptySource"}:
             yield from (word for word in ("null", "empty") if word in annotation.name.lower())
         elif annotation.name == "RepeatedTest" and (times := annotation.option("value")):

@@ -87,13 +87,15 @@ def _of_sentence(first: Call, rest: list[Call]) -> list[Assertion]:
         if link.name in {"isWithin", "isNotWithin"} and link.arguments:
             tolerance = number(link.arguments[0])
             continue
-        if words.NAVIGATES.fullmatch(link.name) and not (link.name == "isA" and at == len(rest) - 1):
+        is_said = link.name == "withMessage" and error_of is not None
+        if words.NAVIGATES.fullmatch(link.name) and not (is_said or (link.name == "isA" and at == len(rest) - 1)):
             if link.name not in {"as", "describedAs", "withFailMessage", "and", "also"}:
                 about = f"{about}.{_call_text(link)}"
             continue
         if link.name == "all" and link.block:
             found += _in_block(link.block, first, about, error_of)
             continue
+        about = _subject(link) if link.name == "isThrownBy" else about
         claim = _link(link, first, about, error_of)
         if tolerance is not None:
             claim = claim._replace(tolerance=tolerance, strength=Strength.PARTLY)
@@ -158,7 +160,9 @@ def _link(link: Call, first: Call, about: str, error_of: str | None) -> Claim:
     expected = ", ".join(flat(value) for value in link.values) or None
     if link.name == "isThrownBy":
         wide = error_of is None or error_of in words.BROAD
-        return Claim(flat(given) if given else about, Strength.PARTLY if wide else Strength.EXACTLY, error=error_of)
+        return Claim(about, Strength.PARTLY if wide else Strength.EXACTLY, error=error_of)
+    if link.name == "withMessage":
+        return Claim(about, Strength.EXACTLY, expected)
     if error_of is not None and link.name in {"isInstanceOf", "isExactlyInstanceOf", "isA", "hasClass"}:
         error = type_named(given) if given else link.types[0] if link.types else None
         return Claim(about, Strength.PARTLY if error in words.BROAD else Strength.EXACTLY, error=error)

@@ -19,7 +19,7 @@ TESTS = frozenset(
 """`Property` is jqwik's."""
 _SETUP = frozenset({"Before", "BeforeEach", "BeforeAll", "BeforeClass", "BeforeMethod", "BeforeTest", "BeforeSuite"})
 SETUP_OR_TEARDOWN = _SETUP | {one.replace("Before", "After") for one in _SETUP}
-_MAY_SKIP = re.compile(r"[aA]ssum|abort\(|SkipException|Aborted")
+MAY_SKIP = re.compile(r"[aA]ssum|abort\(|SkipException|Aborted")
 _SCOPES = TYPES | {"enum_constant", "enum_entry"}
 _TYPES_OF_PARAMETERS = frozenset(
     {"type_identifier", "scoped_type_identifier", "generic_type", "array_type", "integral_type", "floating_point_type"}
@@ -47,6 +47,8 @@ class Scope(msgspec.Struct, eq=False):
     outer: "Scope | None" = None
     marks: list[Annotation] = []
     """Annotations that may keep its tests from being run."""
+    given: list[Annotation] = []
+    """Annotations of a class that is run once for each case."""
     functions: list[Method] = []
     by_name: dict[str, list[Method]] = {}
     givers: list[Method] = []
@@ -102,8 +104,12 @@ def scopes(root: SgNode) -> list[Scope]:
 def _entered(node: SgNode, kind: str, scope: Scope) -> Scope:
     if kind == "companion_object" and scope.node.kind() in TYPES:
         """Its functions are called as those of its class."""
-        return Scope("", node, scope, functions=scope.functions, by_name=scope.by_name, givers=scope.givers)
-    return Scope(name_of(node), node, scope, [one for one in annotations(node) if running.decides(one)])
+        inside = Scope("", node, scope, functions=scope.functions, by_name=scope.by_name, givers=scope.givers)
+        inside.fields = scope.fields
+        return inside
+    marks = annotations(node)
+    given = marks if any(one.name == "ParameterizedClass" for one in marks) else []
+    return Scope(name_of(node), node, scope, [one for one in marks if running.decides(one)], given)
 
 
 def _classes_in(field: SgNode) -> list[SgNode]:
@@ -131,7 +137,7 @@ def _add_function(node: SgNode, scope: Scope) -> None:
     if any(mark.name in {"Parameters", "DataProvider"} for mark in one.marks):
         scope.givers.append(one)
     prepares = one.name in {"setUp", "setup"} or any(mark.name in _SETUP for mark in one.marks)
-    if prepares and _MAY_SKIP.search(node.text()):
+    if prepares and MAY_SKIP.search(node.text()):
         scope.setups.append(node)
 
 
@@ -154,12 +160,12 @@ def _name(one: Method, scope: Scope) -> str:
     parts = one.node.children() if one.node.kind() == "function_declaration" else ()
     of = next((flat(child) for child in parts if child.kind() == "receiver_type"), None)
     name = f"{of}.{one.name}" if of else one.name or "constructor"
-    return f"{name}({_parameter_types(one.node)})" if len(scope.by_name[one.name]) > 1 else name
+    return f"{name}({parameter_types(one.node)})" if len(scope.by_name[one.name]) > 1 else name
 
 
 def _may_run(one: Method) -> bool:
     kept_back = modifiers(one.node) & {"private", "static", "abstract"}
-    return not kept_back and (one.is_marked or not _parameter_types(one.node))
+    return not kept_back and (one.is_marked or not parameter_types(one.node))
 
 
 def in_order(declared: Iterable[Member]) -> tuple[Member, ...]:
@@ -171,6 +177,7 @@ def _decided_by(scope: Scope, one: Method) -> Iterator[str]:
     """What else says whether a test is run, and with what."""
     named = cases.sources(one.marks, one.name) | set(_conditions(one.marks))
     for around in scope.around():
+        yield from (mark.text for mark in around.given)
         yield from (mark.text for mark in around.marks)
         yield from (setup.text() for setup in around.setups)
         yield from (function.text() for function in providers(around, named))
@@ -185,8 +192,9 @@ def _conditions(marks: list[Annotation]) -> Iterator[str]:
 def providers(scope: Scope, named: set[str]) -> list[SgNode]:
     """Functions that are named, and those that give cases to the whole class."""
     found = [one for name in sorted(named) for one in scope.by_name.get(name, ()) if not one.is_marked]
-    found += [one for one in scope.givers if any(_gives(mark, named) for mark in one.marks)]
-    return [one.node for one in found]
+    found += [one for one in scope.givers if one not in found and any(_gives(mark, named) for mark in one.marks)]
+    fields = [field for field in scope.fields if _declared(field) in named] if named else []
+    return [*(one.node for one in found), *fields]
 
 
 def _gives(mark: Annotation, named: set[str]) -> bool:
@@ -196,7 +204,7 @@ def _gives(mark: Annotation, named: set[str]) -> bool:
     return given is not None and given.text().strip('"') in named
 
 
-def _parameter_types(node: SgNode) -> str:
+def parameter_types(node: SgNode) -> str:
     listed = next(
         (one for one in node.children() if one.kind().endswith("parameters") and one.kind() != "type_parameters"), None
     )

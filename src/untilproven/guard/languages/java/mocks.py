@@ -27,6 +27,7 @@ _OPENS = frozenset({"when", "whenever", "given", "every", "coEvery", "on", "when
 _ANSWERS = re.compile(
     r"(?:then|will|do)Return|returns|coReturns|doReturn|returnsMany|thenThrow|throws|thenAnswer|answers"
 )
+_OF_MOCKS = re.compile(r"(?ms)^package (\w+\.\w+)\b.*?^import (?:static )?\1\.[\w.]*[mM]ock")
 _OF_FIELDS = re.compile(
     r"Mock|Spy|MockBean|SpyBean|MockK|RelaxedMockK|SpyK|MockitoBean|MockitoSpyBean|MockkBean|SpykBean"
 )
@@ -107,6 +108,11 @@ def configured(calls: Iterable[Call]) -> set[tuple[str, str]]:
         if opened and (stubbed := _stubbed(opened)) and is_literal(call.arguments[0]):
             found.add((flat(stubbed), flat(call.arguments[0])))
     return found
+
+
+def is_of_mocks(node: SgNode) -> bool:
+    """It stands in a package of the library that makes the mocks: whether they answer is just what is to be tested."""
+    return _OF_MOCKS.search(node.get_root().root().text()) is not None
 
 
 def without_echoes(assertions: Iterable[Assertion], told: set[tuple[str, str]]) -> tuple[Assertion, ...]:

@@ -9,7 +9,8 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.java import cases, mocks, running, words
 from untilproven.guard.languages.java.annotated import Annotation, annotations
-from untilproven.guard.languages.java.members import Member, Scope, providers
+from untilproven.guard.languages.java.given import is_given
+from untilproven.guard.languages.java.members import MAY_SKIP, Member, Scope, providers
 from untilproven.guard.languages.java.syntax import (
     Call,
     body_of,
@@ -26,6 +27,7 @@ from untilproven.guard.languages.syntax import Claim
 _TIMED = frozenset({"assertTimeout", "assertTimeoutPreemptively", "runTest", "shouldCompleteWithin", "failAfter"})
 _MOST_NESTED = 5
 _MOST_HELPED = 30
+_CAUGHT = re.compile(r"(\w+)(?:\s*:\s*\w+\??)?\s*=\s*(?:\w+\.)?catch(?:Throwable|Exception)(?:OfType)?\b")
 _ABOUT_EQUALITY = re.compile(r"equal|hash|reflexiv|identity|compar", re.IGNORECASE)
 
 
@@ -34,7 +36,12 @@ def test(declaration: Declaration) -> Test:
     node = declaration.node
     marks = [*annotations(node), *_of_parameters(node)]
     body = body_of(node) or node
-    return inside(body, marks, scope, name_of(node))
+    found = inside(body, marks, scope, name_of(node))
+    around = list(scope.around()) if scope else []
+    if not is_given(node, marks, around):
+        return found
+    is_written = any(not case.startswith("@") for case in _outside(marks, around, name_of(node)))
+    return found if is_written else msgspec.structs.replace(found, is_given=True)
 
 
 def _of_parameters(node: SgNode) -> Iterable[Annotation]:
@@ -49,15 +56,19 @@ def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str
     ways = [(walked.running, walked.reason)]
     helpers = [one.node for each in around for one in each.functions]
     ways.append(running.running([*marks, *(mark for each in around for mark in each.marks)], helpers))
-    for setup in (one for each in around for one in each.setups):
-        before = walk(body_of(setup) or setup)
+    text, calls = body.text(), calls_in(body)
+    for other in (*(one for each in around for one in each.setups), *_skipping(calls, around)):
+        before = walk(body_of(other) or other)
         ways.append((before.running, before.reason))
     if walked.assertions:
         ways += [(Running.NEVER, mark.text) for mark in marks if _takes_failure_for_success(mark)]
     runs, reason = min(ways, key=lambda way: way[0])
-    text, calls = body.text(), calls_in(body)
     replaced = [*mocks.mocks(calls), *(one for each in around for one in mocks.of_fields(each.fields, text))]
-    assertions = mocks.without_echoes([*_expected(marks, body), *walked.assertions], mocks.configured(calls))
+    told = mocks.configured(calls)
+    told = set() if told and mocks.is_of_mocks(body) else told
+    assertions = mocks.without_echoes([*_expected(marks, body), *walked.assertions], told)
+    if caught := _CAUGHT.findall(text):
+        assertions = tuple(_of_caught(one) if one.about in caught else one for one in assertions)
     if _ABOUT_EQUALITY.search(name):
         assertions = tuple(_of_itself(one) for one in assertions)
     return Test(
@@ -79,6 +90,15 @@ def _takes_failure_for_success(mark: Annotation) -> bool:
     return given is not None and type_named(given).rpartition(".")[2] in words.CATCHES_FAIL
 
 
+def _of_caught(one: Assertion) -> Assertion:
+    """`assertThat(thrown).isInstanceOf(X.class)`, of an error that was caught to be looked at: it is to be this one."""
+    if one.expected is None or not re.search(r"\.is(?:Exactly)?InstanceOf\(", one.text):
+        return one
+    error = re.sub(r"(?:::class(?:\.java)?|\.class)$", "", one.expected)
+    strength = Strength.PARTLY if error.rpartition(".")[2] in words.BROAD else Strength.EXACTLY
+    return msgspec.structs.replace(one, strength=strength, expected=None, error=error)
+
+
 def _of_itself(one: Assertion) -> Assertion:
     """That a thing equals itself is something to say of `equals`."""
     if one.strength > Strength.NOTHING or one.about != one.expected:
@@ -89,12 +109,24 @@ def _of_itself(one: Assertion) -> Assertion:
 def _cases(
     body: SgNode, calls: list[Call], marks: list[Annotation], around: Iterable[Scope], name: str
 ) -> Iterable[str]:
-    yield from cases.of_annotations(marks)
-    named = cases.sources(marks, name)
-    for scope in around:
-        for provider in providers(scope, named):
-            yield from cases.of_provider(provider)
+    yield from _outside(marks, around, name)
     yield from cases.in_body(body, calls)
+
+
+def _outside(marks: list[Annotation], around: Iterable[Scope], name: str) -> Iterable[str]:
+    """Cases that it is run with."""
+    yield from cases.of_annotations(marks)
+    for scope in around:
+        yield from cases.of_annotations(scope.given)
+        for provider in providers(scope, cases.sources([*marks, *scope.given], name)):
+            yield from cases.of_provider(provider)
+
+
+def _skipping(calls: list[Call], around: Iterable[Scope]) -> Iterable[SgNode]:
+    """Functions of its class that it calls, and that may skip it."""
+    named = {call.name for call in calls if call.receiver is None}
+    found = (one.node for each in around for name in named & each.by_name.keys() for one in each.by_name[name])
+    return (node for node in found if MAY_SKIP.search(node.text()))
 
 
 def helped(scope: Scope, name: str, nested: int = 0) -> tuple[Assertion, ...]:

@@ -14,21 +14,20 @@ _MATCHES_ANYTHING = re.compile(
 def verification(first: Call, rest: list[Call]) -> Assertion:
     """`verify(mock, times(2)).call(3)`"""
     called = rest[0]
-    given = [flat(value) for value in called.values]
     mode = flat(first.values[1]) if len(first.values) > 1 else ""
+    claim = _claim(flat(first.values[0]), called, mode)
+    return Assertion(flat(rest[-1].node), claim.about, claim.strength, line_of(first.node), claim.expected)
+
+
+def _claim(mock: str, called: Call, mode: str) -> Claim:
+    given = [flat(value) for value in called.values]
     exact = bool(given) and not any(_MATCHES_ANYTHING.fullmatch(value) for value in given)
     strength = Strength.EXACTLY if exact else Strength.PARTLY
     if re.search(r"atLeast\w*\(0\)|atMost\((?:Integer\.MAX_VALUE|\d{3,})\)", mode):
         strength = Strength.NOTHING
     elif re.search(r"atLeast|atMost", mode):
         strength = Strength.PARTLY
-    return Assertion(
-        text=flat(rest[-1].node),
-        about=f"{flat(first.values[0])}.{called.name}",
-        strength=strength,
-        line=line_of(first.node),
-        expected=" ".join(filter(None, (mode, f"({', '.join(given)})"))),
-    )
+    return Claim(f"{mock}.{called.name}", strength, " ".join(filter(None, (mode, f"({', '.join(given)})"))))
 
 
 def verified(call: Call) -> list[Claim] | None:
@@ -41,8 +40,8 @@ def verified(call: Call) -> list[Claim] | None:
     mocked = call_of(before.receiver) if before and before.name == "should" and before.receiver else None
     if mocked is None or mocked.name != "then" or not mocked.arguments:
         return None
-    given = ", ".join(flat(value) for value in call.values)
-    return [Claim(f"{flat(mocked.arguments[0])}.{call.name}", Strength.PARTLY, f"({given})")]
+    mode = flat(before.arguments[0]) if before and before.arguments else ""
+    return [_claim(flat(mocked.arguments[0]), call, mode)]
 
 
 def _called_in(call: Call) -> list[Claim]:

@@ -1,10 +1,13 @@
 """What a matcher says of a value, by its name and its arguments."""
 
+import re
+
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
 from untilproven.guard.languages.javascript.comparing import compared, is_about_size
-from untilproven.guard.languages.javascript.matchers import FALSE, NEAR, RAISING, SAYS, STRENGTHS, TRUE
+from untilproven.guard.languages.javascript.counting import counted
+from untilproven.guard.languages.javascript.matchers import FALSE, NEAR, RAISING, SAYS, SEEN, STRENGTHS, TRUE
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
     bare,
@@ -22,9 +25,13 @@ _ANY_ERROR = "Error"
 _BROAD_ERRORS = frozenset({_ANY_ERROR, "Object", "Function", "Boolean"})
 _ALWAYS = frozenset({'""', "/.*/", "/(?:)/", "/^/", "/$/", "/^.*$/", "/[\\s\\S]*/", "/./s"})
 _MATCHING = frozenset({"toMatch", "match", "toContain", "toContainText", "regex", "include", "contain"})
+_WHOLE = re.compile(r"/\^(?:\\.|[^\\.\[(|?*])+\$/[a-z]*")
+"""The pattern of a text as a whole, which leaves hardly anything open."""
 _AT_LEAST = frozenset({"toBeGreaterThanOrEqual", "least", "gte", "isAtLeast"})
 _THERE = frozenset({"toBeDefined", "isDefined"})
 """What says yes or no is always there."""
+_VALUES = frozenset({"toHaveProperty", "propertyVal", "deepPropertyVal", "nestedPropertyVal", "ownPropertyVal"})
+_PROPERTIES = _VALUES | {"property", "ownProperty", "nestedProperty", "deepProperty"}
 _DIGITS = 2
 _MOST_DIGITS = 100
 
@@ -37,20 +44,32 @@ def claim(name: str, actual: SgNode, args: tuple[SgNode, ...], scope: Scope, *, 
         return Claim(about, Strength.SOMETHING) if is_negated else _raised(name, about, args)
     if name in NEAR and first is not None:
         return Claim(about, Strength.PARTLY, written(first), tolerance=_tolerance(name, args))
-    strength = STRENGTHS.get(name, Strength.PARTLY)
     asked = _truth_asked(name, first)
-    if asked is not None and (found := compared(actual, is_true=asked is not is_negated)) is not None:
+    if asked is not None and (found := _of_truth(actual, scope, is_true=asked is not is_negated)) is not None:
         return found
     expected = written(bare(first)) if first is not None else SAYS.get(name)
     if _is_made_up(name, actual, first, scope):
         return Claim(about, Strength.NOTHING, expected)
     if not is_negated and (_answers_itself(about, expected, scope) or _always_holds(name, actual, about, expected)):
         return Claim(about, Strength.NOTHING, expected)
+    if (said := counted(name, actual, args, is_negated=is_negated)) is not None:
+        return said
+    if (said := _of_property(name, about, args)) is not None and not is_negated:
+        return said
+    return Claim(about, _strength(name, actual, first, is_negated=is_negated), expected)
+
+
+def _strength(name: str, actual: SgNode, expected: SgNode | None, *, is_negated: bool) -> Strength:
+    strength = STRENGTHS.get(name, Strength.PARTLY)
     if strength == Strength.EXACTLY:
-        strength = Strength.SOMETHING if is_negated else _weight(name, actual, first)
-    elif name == "toMatchObject" and expected == "{}":
-        strength = Strength.SOMETHING
-    return Claim(about, strength, expected)
+        return Strength.SOMETHING if is_negated else _weight(name, actual, expected)
+    if strength == Strength.SOMETHING and expected is None and not is_negated and SEEN.fullmatch(written(bare(actual))):
+        return Strength.EXACTLY
+    if expected is None or is_negated:
+        return strength
+    if name in _MATCHING and _WHOLE.fullmatch(expected.text()):
+        return Strength.EXACTLY
+    return Strength.SOMETHING if name == "toMatchObject" and expected.text() == "{}" else strength
 
 
 def about_of(actual: SgNode) -> str:
@@ -70,6 +89,26 @@ def _truth_asked(name: str, expected: SgNode | None) -> bool | None:
     if name in FALSE:
         return False
     return True if name in TRUE else None
+
+
+def _of_truth(actual: SgNode, scope: Scope, *, is_true: bool) -> Claim | None:
+    """A name that is false until something happens counts as what was called, or was not."""
+    said = written(bare(actual))
+    name = said.lstrip("!")
+    if name not in scope.flags:
+        return compared(actual, is_true=is_true)
+    is_set = is_true is ((len(said) - len(name)) % 2 == 0)
+    return Claim(name, Strength.PARTLY) if is_set else Claim(name, Strength.EXACTLY, "0")
+
+
+def _of_property(name: str, about: str, args: tuple[SgNode, ...]) -> Claim | None:
+    """`expect(x).toHaveProperty("a", 1)` is about `x.a`. What stands behind a name may also be a message."""
+    if name not in _PROPERTIES or len(args) != len(("key", "value")):
+        return None
+    key = string_of(args[0])
+    if key is None or (args[1].kind() == "string" and name not in _VALUES):
+        return None
+    return Claim(f"{about}.{key}", _weight(name, args[0], args[1]), written(bare(args[1])))
 
 
 def _weight(name: str, actual: SgNode, expected: SgNode | None) -> Strength:

@@ -62,7 +62,7 @@ class _Gathering:
     def __init__(self, function: SgNode, scope: Scope) -> None:
         self.scope = scope
         names = parameters(function)
-        self.done = names[0] if names and DONE.fullmatch(names[0]) else None
+        self.done = next((name for name in names[:2] if DONE.fullmatch(name)), None)
         self.is_plain = not names and not function.text().startswith(("async", "function*", "function *"))
         self.function = function
         self.text = function.text()

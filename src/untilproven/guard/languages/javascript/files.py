@@ -9,9 +9,9 @@ from untilproven.guard.facts import Facts
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.javascript.commented import commented
 from untilproven.guard.languages.javascript.declarations import declarations
-from untilproven.guard.languages.javascript.matchers import STRENGTHS
+from untilproven.guard.languages.javascript.holding import taking_hold
 from untilproven.guard.languages.javascript.naming import name_of
-from untilproven.guard.languages.javascript.nodes import FUNCTIONS, arguments, bare, is_constant, string_of, written
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, bare, written
 from untilproven.guard.languages.javascript.survey import Survey, is_at_top, survey
 from untilproven.guard.languages.javascript.tested import asked
 from untilproven.guard.languages.syntax import TODO, flat_text
@@ -22,17 +22,6 @@ _SUPPRESSION = re.compile(
     r"|[sS]tryker disable|standard-disable|@vitest-ignore|node:coverage (?:disable|ignore)"
 )
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
-_RUNNERS = "it|test|describe|expect|assert|specify|beforeEach|afterEach|before|after|jasmine|jest|vi"
-_PATCHED = re.compile(
-    rf"(?:global|globalThis|window|self)\.(?:{_RUNNERS})|(?:it|test|describe)\.(?:only|skip|each|todo|concurrent)"
-    r"|(?:chai\.)?(?:expect|assert)(?:\.\w+)+|(?:\w+\.)*(?:Assertion|Mocha|Runner|Runnable|Test|Suite)\.prototype\.\w+"
-    r"|(?:jest|vi|jasmine|Mocha)(?:\.\w+)+|process\.(?:exit|reallyExit)|Module\._(?:load|resolveFilename|extensions)"
-    r"|require\.extensions.*|(?:module\.)?exports\.mochaHooks"
-)
-_HARMLESS = re.compile(r"jasmine\.DEFAULT_TIMEOUT_INTERVAL|chai\.config\..*|.*\.(?:displayName|length)")
-_GLOBAL_SETUP = re.compile(
-    r"globalSetup|globalTeardown|handleTestEvent|mochaHooks|mochaGlobalSetup|mochaGlobalTeardown"
-)
 
 
 def facts(root: SgNode, path: str) -> Facts:
@@ -42,7 +31,7 @@ def facts(root: SgNode, path: str) -> Facts:
         suppressions=_remarks(found, _SUPPRESSION),
         todos=_remarks(found, TODO),
         commented=commented(found.comments, path),
-        hooks=_hooks(found),
+        hooks=taking_hold(found, root, path),
         exits=_exits(found, is_loaded=kind_of(path) in {"test", "configuration"}),
         flags=_flags(found),
         asks_if_tested=_asking(found),
@@ -61,47 +50,6 @@ def _asking(found: Survey) -> Iterator[str]:
 def _is_inside(node: SgNode) -> bool:
     """Whether it stands in a function that has a name."""
     return any(above.kind() in FUNCTIONS and name_of(above) is not None for above in node.ancestors())
-
-
-def _hooks(found: Survey) -> Iterator[str]:
-    yield from dict.fromkeys(_taking_hold(found))
-
-
-def _taking_hold(found: Survey) -> Iterator[str]:
-    for node in found.assignments:
-        left, right = node.field("left"), node.field("right")
-        target = left.text() if left is not None else ""
-        if right is None or not _PATCHED.fullmatch(target) or _HARMLESS.fullmatch(target) or is_constant(right):
-            continue
-        yield written(node) if right.kind() not in FUNCTIONS else target
-    for call in found.calls:
-        callee = call.field("function")
-        args = arguments(call)
-        match callee.text() if callee is not None else "":
-            case "expect.extend":
-                yield from _redefined(args)
-            case "Object.defineProperty" if len(args) > 1 and _is_runners(args):
-                yield f"{args[0].text()}.{string_of(args[1])}"
-            case "process.on" | "process.once" if "exitCode" in call.text():
-                yield written(call)
-    for node in found.functions:
-        name = node.field("name")
-        if name is not None and _GLOBAL_SETUP.fullmatch(name.text()):
-            yield name.text()
-
-
-def _redefined(args: tuple[SgNode, ...]) -> Iterator[str]:
-    """The matchers among those given to `expect.extend` that exist already."""
-    for member in args[0].named_children() if args else ():
-        name = member.field("key") or member.field("name")
-        if name is not None and name.text() in STRENGTHS:
-            yield f"expect.extend({name.text()})"
-
-
-def _is_runners(args: tuple[SgNode, ...]) -> bool:
-    return args[0].text() in {"global", "globalThis", "expect", "assert", "process"} and bool(
-        re.fullmatch(f"{_RUNNERS}|exitCode|exit|equal|strictEqual|toBe", string_of(args[1]) or "")
-    )
 
 
 def _exits(found: Survey, *, is_loaded: bool) -> Iterator[str]:

@@ -98,7 +98,9 @@ def _is_nothing(value: SgNode) -> bool:
 
 
 def _guards(own: _Own) -> Iterator[str]:
-    yield from dict.fromkeys((*_conditions(own), *_validations(own)))
+    """The same condition at two places is two."""
+    yield from (conditions := tuple(_conditions(own)))
+    yield from (call for call in dict.fromkeys(_validations(own)) if call not in conditions)
 
 
 def _conditions(own: Nodes) -> Iterator[str]:
@@ -243,6 +245,8 @@ def _stub(declaration: Declaration) -> str | None:
     if not inside:
         if _EMPTY_BY_NAME.search(declaration.name) or (remarks and not _MISSING.search(remarks)):
             return None
+        if not remarks and _builds_on_another(declaration.node):
+            return None
         return written(body) or "{}" if not _is_default(declaration.node) else None
     if len(inside) > 1:
         return None
@@ -253,6 +257,12 @@ def _stub(declaration: Declaration) -> str | None:
     if said is not None and _MISSING.search(remarks) and (written(bare(said)) in _EMPTY or _only_speaks(said)):
         return written(only)
     return None
+
+
+def _builds_on_another(method: SgNode) -> bool:
+    """Of a class, whose method of this name is to do nothing here."""
+    within = next((one for one in method.ancestors() if one.kind() in {"class_declaration", "class"}), None)
+    return within is not None and any(one.kind() == "class_heritage" for one in within.children())
 
 
 def _only_speaks(said: SgNode) -> bool:

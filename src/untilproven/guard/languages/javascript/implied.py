@@ -5,6 +5,7 @@ import re
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.languages.javascript.matchers import SEEN
 from untilproven.guard.languages.javascript.nodes import FUNCTIONS, Link, written
 from untilproven.guard.languages.javascript.scope import Scope
 
@@ -40,7 +41,8 @@ def _answer(about: str, link: Link) -> Assertion:
     if len(args) > 1 and args[0].kind() == "string":
         about = f"{about}[{written(args[0])}]"
         args = args[1:]
-    return Assertion(text, about, Strength.EXACTLY, line, expected=", ".join(written(one) for one in args))
+    strength = Strength.PARTLY if args[0].kind() == "regex" else Strength.EXACTLY
+    return Assertion(text, about, strength, line, expected=", ".join(written(one) for one in args))
 
 
 def implied(links: list[Link], whole: SgNode, scope: Scope) -> tuple[Strength, str] | None:
@@ -51,7 +53,8 @@ def implied(links: list[Link], whole: SgNode, scope: Scope) -> tuple[Strength, s
     last = calls[-1]
     is_query = last is links[-1] and links[0].name != "page" and _QUERY.fullmatch(last.name)
     if is_query or (links[0].name == "cy" and last.name == "contains"):
-        return Strength.SOMETHING, written(whole)
+        text = written(whole)
+        return Strength.EXACTLY if SEEN.fullmatch(text) else Strength.SOMETHING, text
     if (last.name in _ACTIONS and len(links) > 1) or links[0].name in scope.own:
         return None
     if calls[0].name in scope.helpers or any(_HELPER.search(link.name) for link in calls):

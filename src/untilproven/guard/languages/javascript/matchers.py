@@ -1,5 +1,7 @@
 """What the assertions of the common libraries rule out, by name."""
 
+import re
+
 from untilproven.guard.facts import Strength
 
 _EXACTLY = """
@@ -14,7 +16,7 @@ toHaveText toHaveValue toHaveValues toHaveURL toHaveTitle toHaveScreenshot toHav
 toHaveDisplayValue toHaveFormValues toHaveStyle toHaveCSS toHaveId toMatchAriaSnapshot toHaveJSProperty toHaveClass
 toHaveAttribute
 
-equal equals eq eql eqls deepEqual deepStrictEqual strictEqual partialDeepStrictEqual deepEquals same strictSame
+equal equals eq eql eqls deepEqual deepStrictEqual strictEqual deepEquals same strictSame
 strictEquals looseEqual looseEquals deepLooseEqual exactly is isTrue isFalse isNull isUndefined isNaN
 true false null undefined NaN True False Null snapshot matchSnapshot fileSnapshot propEqual
 members sameMembers sameDeepMembers sameOrderedMembers sameDeepOrderedMembers
@@ -37,7 +39,7 @@ regex regexp isAbove isBelow isAtLeast isAtMost isEmpty deepInclude nestedProper
 hasAnyKeys containsAllKeys propertyVal deepPropertyVal deepProperty nestedPropertyVal hasOwnProperty startWith endWith
 has hasStrict emits increase increases decrease decreases change changes subset superset verifySteps propContains
 notInclude doesNotMatch notMatch notDeepInclude lacksKeys doesNotHaveAnyKeys doesNotHaveAllKeys notProperty
-stringIncludes arrayIncludes objectMatch
+stringIncludes arrayIncludes objectMatch partialDeepStrictEqual
 """
 _SOMETHING = """
 toBeTruthy toBeFalsy toBeDefined toBeNullable toBeInstanceOf toBeTypeOf toBeVisible toBeInTheDocument toBeAttached
@@ -91,6 +93,8 @@ SAYS = {
 }
 """What a matcher compares with by its name alone."""
 
+SEEN = re.compile(r"(?:\w+\.)?(?:get|find|query)By(?:Text|LabelText|DisplayValue|AltText|Title)\(\"[^\"]+\"\)")
+"""A text that stands on a page, word for word."""
 CHAINED = frozenset(
     {
         "to",

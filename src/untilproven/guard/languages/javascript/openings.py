@@ -52,7 +52,7 @@ _MAKING = frozenset({"extend", "override", "scoped", "each", "for", "skipIf", "r
 _LETTER = "[A-Za-z0-9_$]"  # a rule is compiled for every file, and `\w` of all scripts takes ten times as long
 _CALLEE = (
     rf"^(?:{_LETTER}+[?]?[.])?{_LETTER}*?(?:[iI]t|[tT]est|[dD]escribe|[cC]ontext|[sS]pecify|[sS]uite|module)"
-    rf"(?:[A-Z_$]{_LETTER}*)?(?:[^A-Za-z0-9_$]|$)|^[(][^()]*[?]"
+    rf"(?:[A-Z_$]{_LETTER}*)?(?:[^A-Za-z0-9_$]|$)|^[(](?:[^()]|[(][^()]*[)])*[?]"
 )
 CANDIDATES: Rule = {"kind": "call_expression", "has": {"field": "function", "regex": _CALLEE}}
 """The rule that finds calls which may be one."""

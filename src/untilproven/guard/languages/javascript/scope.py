@@ -52,6 +52,8 @@ class Scope(msgspec.Struct, frozen=True):
     """Functions of the file that assert something."""
     own: frozenset[str]
     """Functions declared in the test, which are looked into."""
+    flags: frozenset[str]
+    """Those that are false at first, and true once something has happened."""
 
 
 def scope_of(test: Opening, function: SgNode) -> Scope:
@@ -68,7 +70,12 @@ def scope_of(test: Opening, function: SgNode) -> Scope:
     givers = {"t", *parameters(function)[:1]}
     givers |= {name for name, source in names.wrapped if source in givers}
     own = frozenset(name for start, name in names.functions if test.start <= start <= test.end)
-    return Scope(frozenset(givers), frozenset(fixed), rigged, names.helpers, own)
+    flags = frozenset(
+        name
+        for start, name in names.unset
+        if test.start <= start <= test.end and re.search(rf"(?<![\w.$]){re.escape(name)}\s*=\s*true\b", function.text())
+    )
+    return Scope(frozenset(givers), frozenset(fixed), rigged, names.helpers, own, flags)
 
 
 class _Names(msgspec.Struct, frozen=True, eq=False):
@@ -76,6 +83,8 @@ class _Names(msgspec.Struct, frozen=True, eq=False):
 
     certain: tuple[tuple[int, str, str | None], ...]
     """Where, the name, and the answer if it is a function that was told one; else it is bound to a literal."""
+    unset: tuple[tuple[int, str], ...]
+    """Names that are false at first: where, and the name."""
     wrapped: tuple[tuple[str, str], ...]
     """Names bound to what a call makes of another name: `const plan = tspl(t, { plan: 1 })`."""
     functions: tuple[tuple[int, str], ...]
@@ -86,6 +95,7 @@ class _Names(msgspec.Struct, frozen=True, eq=False):
 @lru_cache(maxsize=FILES)
 def _names(root: SgRoot) -> _Names:
     certain: list[tuple[int, str, str | None]] = []
+    unset: list[tuple[int, str]] = []
     wrapped: list[tuple[str, str]] = []
     for node in root.root().find_all(_RULE):
         start = node.range().start.index
@@ -101,8 +111,10 @@ def _names(root: SgRoot) -> _Names:
             )
         elif _is_fixed(node, value):
             certain.append((start, name.text(), None))
+        elif value.kind() == "false":
+            unset.append((start, name.text()))
     inner, helpers = _functions(root)
-    return _Names(tuple(certain), tuple(wrapped), inner, helpers)
+    return _Names(tuple(certain), tuple(unset), tuple(wrapped), inner, helpers)
 
 
 def _functions(root: SgRoot) -> tuple[tuple[tuple[int, str], ...], frozenset[str]]:

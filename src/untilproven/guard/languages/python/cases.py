@@ -52,8 +52,18 @@ def cases_of(marks: list[SgNode], function: SgNode, names: Mapping[str, SgNode])
             found += map(_row, kept)
         elif call.name in {"example", "data", "foreach", "idata"}:
             found += [written(call.node)] if call.name == "example" else map(written, call.positional)
+        elif _names_parameters(call, function):
+            found.append(_row(call.node))
     found += _looped(function, local)
     return Cases(tuple(found), none_left)
+
+
+def _names_parameters(call: Call, function: SgNode) -> bool:
+    """A mark of somebody's own that says first what it gives to the test, as `parametrize` does."""
+    named = string_in(call.positional[0]) if len(call.positional) > 1 else None
+    given = definition(function).field("parameters")
+    known = {part.text() for part in given.find_all(kind="identifier")} if given and named else set[str]()
+    return bool(known) and {name.strip() for name in (named or "").split(",")} <= known
 
 
 def _tables(function: SgNode) -> dict[str, SgNode]:

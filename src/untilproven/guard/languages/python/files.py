@@ -1,5 +1,6 @@
 """What a whole file says."""
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePosixPath
@@ -19,6 +20,8 @@ from untilproven.guard.languages.syntax import Nodes
 
 _ENDS = frozenset({"sys.exit", "os._exit", "os.abort", "exit", "quit", "_exit", "pytest.exit", "os.kill", "os.execv"})
 _HINTS = ("exit", "quit", "abort", "SystemExit", "os.kill", "os.exec")
+_NOT_LOADED = re.compile(r"(?:^|/)(?:examples?|docs?|benchmarks?)/|(?:^|/)setup\.py$")
+"""By no test: these are run by themselves."""
 _ENDING: list[Rule] = [
     {
         "kind": "call",
@@ -60,7 +63,7 @@ def _flags(root: SgNode) -> Iterator[tuple[str, bool]]:
 def _exits(root: SgNode, path: str) -> Iterator[str]:
     """Also in functions, where tests load the file and the process would end well."""
     text = root.text()
-    if not any(hint in text for hint in _HINTS):
+    if not any(hint in text for hint in _HINTS) or _NOT_LOADED.search(path):
         return
     loaded = PurePosixPath(path).name in {"conftest.py", "sitecustomize.py", "usercustomize.py"} or (
         kind_of(path) == "test" and PurePosixPath(path).name == "__init__.py"

@@ -9,6 +9,7 @@ from untilproven.guard.facts import Declaration, Function, Handler
 from untilproven.guard.languages.python.answers import answers_in
 from untilproven.guard.languages.python.constants import UNKNOWN, truth, value
 from untilproven.guard.languages.python.nodes import (
+    bare,
     block_of,
     body_of,
     call_of,
@@ -40,6 +41,10 @@ _CLEANS = re.compile(
 _GUARDS = re.compile(r"\w*_required|require_\w+|requires_\w+|validate\w*|permission\w*|authenticated|rate_?limit\w*")
 _FOR_TYPES = re.compile(r"[\w.]+ is not None")
 """What is asserted to tell a type checker, not to refuse anything."""
+_NEVER = frozenset({"False", "0"})
+"""What is asserted where the code is not meant to come to."""
+_CAUGHT = re.compile(r"[a-z_]\w*")
+"""An error that was raised before, by the name it was given."""
 _EQUALS = frozenset({"__eq__", "equals", "is_equal", "equal", "eq", "isequal", "is_same"})
 _EMPTY: tuple[object, ...] = ([], (), {}, "", frozenset(), b"")
 _SEEN = (
@@ -81,10 +86,10 @@ def _guards(node: SgNode, seen: Nodes) -> Iterator[str]:
     for statement in seen:
         condition = statement.field("condition")
         if condition and _refuses(statement.field("consequence")):
-            yield written(condition)
+            yield written(bare(condition))
         elif statement.kind() == "assert_statement" and parts(statement):
-            asserted = written(parts(statement)[0])
-            if not _FOR_TYPES.fullmatch(asserted):
+            asserted = written(bare(parts(statement)[0]))
+            if not _FOR_TYPES.fullmatch(asserted) and asserted not in _NEVER:
                 yield asserted
         elif statement.kind() == "expression_statement":
             call = call_of(expression(statement))
@@ -133,7 +138,8 @@ def _raises(seen: Nodes) -> Iterator[str]:
         if statement.kind() == "raise_statement":
             for raised in parts(statement)[:1]:
                 call = call_of(raised)
-                yield dotted(call.function if call else raised) or written(raised)
+                if call or not _CAUGHT.fullmatch(written(raised)):
+                    yield dotted(call.function if call else raised) or written(raised)
 
 
 def _handlers(seen: Nodes) -> Iterator[Handler]:

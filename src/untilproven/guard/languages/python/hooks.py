@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from ast_grep_py import Rule, SgNode
 
+from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.python.nodes import (
     assigned,
     body_of,
@@ -37,28 +38,41 @@ _ALWAYS = frozenset(
 
 _ACTS = {
     "pytest_collection_modifyitems": re.compile(
-        r"^(?:items\s*\[|items\.(?:clear|remove|pop)\b|del\s+items|items\s*=)|deselected|mark\.(?:skip|xfail)|\.(?:skip|xfail)\("
+        r"^(?:items\s*\[|items\.(?:clear|remove|pop)\b|del\s+items|items\s*=(?!=))|deselected|mark\.(?:skip|xfail)|\.(?:skip|xfail)\("
     ),
-    "pytest_itemcollected": re.compile(r"mark\.(?:skip|xfail)|\.(?:obj|runtest)\s*="),
+    "pytest_itemcollected": re.compile(r"mark\.(?:skip|xfail)|\.(?:obj|runtest)\s*=(?!=)"),
     "pytest_runtest_makereport": re.compile(
-        r"\.(?:outcome|wasxfail|longrepr|passed|failed|skipped)\s*=|force_result|\.excinfo\s*="
+        r"\.(?:outcome|wasxfail|longrepr|passed|failed|skipped)\s*=(?!=)|force_result|\.excinfo\s*=(?!=)"
     ),
-    "pytest_runtest_logreport": re.compile(r"\.(?:outcome|wasxfail|longrepr|passed|failed)\s*="),
-    "pytest_sessionfinish": re.compile(r"exitstatus\s*=|testsfailed\s*=|_exit\(|sys\.exit\("),
-    "pytest_unconfigure": re.compile(r"exitstatus\s*=|_exit\(|sys\.exit\("),
-    "pytest_terminal_summary": re.compile(r"exitstatus\s*=|_exit\(|\.stats\b.*(?:=|pop|clear)"),
+    "pytest_runtest_logreport": re.compile(r"\.(?:outcome|wasxfail|longrepr|passed|failed)\s*=(?!=)"),
+    "pytest_sessionfinish": re.compile(r"exitstatus\s*=(?!=)|testsfailed\s*=(?!=)|_exit\(|sys\.exit\("),
+    "pytest_unconfigure": re.compile(r"exitstatus\s*=(?!=)|_exit\(|sys\.exit\("),
+    "pytest_terminal_summary": re.compile(r"exitstatus\s*=(?!=)|_exit\(|\.stats\b.*(?:=|pop|clear)"),
     "pytest_runtest_setup": re.compile(r"\.(?:skip|xfail)\("),
     "pytest_generate_tests": re.compile(r"\.(?:skip|xfail)\("),
     "pytest_configure": re.compile(
-        r"(?:option|args|known_args_namespace)\.\w+\s*=|inicfg|addinivalue_line\(\s*.filterwarnings"
+        r"(?:option|args|known_args_namespace)\.\w+\s*=(?!=)|inicfg(?:\s*\[[^\]]*\])?\s*(?:\|=|=(?!=))"
+        r"|inicfg\.(?:update|setdefault|pop|clear|__setitem__|__delitem__)\b|del\s[^\n]*\binicfg|\binicfg$"
+        r"|addinivalue_line\(\s*.filterwarnings"
     ),
 }
 """Hooks with honest uses, and what would be none."""
 
+_CONDITION = re.compile(
+    r"sys\.(?:version_info|platform|implementation)|\bplatform\.\w+|\bos\.name\b|\b(?:IS_)?(?:PYPY|PY[23]\d*|WINDOWS)\b"
+    r"|\bfind_spec\(|\b(?i:has|have)_\w+|\bget(?:option|value|ini)\(|\bconfig\.option\.\w+(?!\s*=)"
+)
+"""What some machines have and others do not, or an option of the run."""
+
 _GLOBAL = frozenset({"collect_ignore", "collect_ignore_glob"})
+_OWN = (
+    r"_|n?gettext|input|raw_input|open|print|exit|quit|__import__|breakpoint|reload|profile|unicode|unichr|long|xrange"
+    r"|basestring|cmp"
+)
+"""What programs add to the language or replace in it, and no assertion is made of."""
 _OF_RUNNERS = re.compile(
     r"(?:unittest\.)?(?:case\.)?TestCase\.\w+|unittest\.(?:TestCase|main|TextTestRunner|TestResult\.\w+)|pytest\.(?:raises|fail|skip|approx|warns|main)"
-    r"|_pytest\.[\w.]+|(?:builtins|__builtins__)\.\w+|(?:np|numpy|pd|pandas)\.testing\.\w+|sys\.(?:excepthook|exit)|os\._exit"
+    rf"|_pytest\.[\w.]+|(?:builtins|__builtins__)\.(?!(?:{_OWN})$)\w+|(?:np|numpy|pd|pandas)\.testing\.\w+|sys\.(?:excepthook|exit)|os\._exit"
     r"|(?:Magic|Async)?Mock\.assert\w*|(?:unittest\.)?mock\.\w*Mock\.assert\w*|unittest\.(?:result\.)?TestResult\.\w+"
 )
 _TRACERS = frozenset({"sys.settrace", "sys.setprofile", "threading.settrace", "sys.addaudithook"})
@@ -97,18 +111,36 @@ _NAMED = _GLOBAL | _SHADOWED
 
 
 def hooks(root: SgNode, path: str) -> Iterator[str]:
-    text = root.text()
+    text, is_for_tests = root.text(), kind_of(path) == "test"
     names_any = any(name in text for name in _NAMED)
-    for statement in statements(root) if names_any or "def" in text else ():
+    for statement, around in _outermost(root) if names_any or "def" in text else ():
         inner = definition(statement)
         match inner.kind():
             case "function_definition":
-                yield from _of_function(statement, is_shared=PurePosixPath(path).name == "conftest.py")
+                for hook in _of_function(statement, is_shared=PurePosixPath(path).name == "conftest.py"):
+                    yield hook + _asked(around + statement.text())
             case "class_definition" if name_of(inner) in _SHADOWED:
                 yield f"class {name_of(inner)}"
             case "expression_statement" if names_any:
-                yield from _of_name(statement)
-    yield from _patches(root)
+                for hook in _of_name(statement):
+                    yield hook + _asked(around + hook)
+    yield from (patch for patch in _patches(root) if is_for_tests or not patch.startswith("sys.excepthook"))
+
+
+def _outermost(root: SgNode) -> Iterator[tuple[SgNode, str]]:
+    """Statements of a file, those under a condition among them, with what it asks."""
+    for statement in statements(root):
+        yield statement, ""
+        if statement.kind() == "if_statement":
+            condition = statement.field("condition")
+            for block in statement.find_all(kind="block"):
+                if block.parent() == statement or ((above := block.parent()) and above.parent() == statement):
+                    yield from ((inner, f"{written(condition)}: " if condition else "") for inner in parts(block))
+
+
+def _asked(text: str) -> str:
+    found = _CONDITION.search(text)
+    return f" [if {found[0]}]" if found else ""
 
 
 def _of_function(function: SgNode, *, is_shared: bool) -> Iterator[str]:
@@ -141,8 +173,9 @@ def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:
 
 
 def _of_name(statement: SgNode) -> Iterator[str]:
-    for target, _ in assigned(statement):
-        if target.kind() == "identifier" and target.text() in _NAMED:
+    for target, given in assigned(statement):
+        is_empty = given.kind() in {"list", "tuple"} and not parts(given)
+        if target.kind() == "identifier" and target.text() in _NAMED and not is_empty:
             yield written(statement)
     inside = parts(statement)[0] if parts(statement) else None
     if inside and inside.kind() == "augmented_assignment" and last_name(inside.field("left")) in _GLOBAL:

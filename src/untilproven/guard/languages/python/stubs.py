@@ -32,7 +32,9 @@ _NO_OP = re.compile(
 )
 _UNDONE = re.compile(r"not (?:yet )?implemented|to ?do\b|unimplemented|implement me|placeholder|\bstub", re.IGNORECASE)
 _REFUSED = re.compile(
-    r"\b(?:not|n't|cannot|never|no)\b.{0,40}\bsupport|unsupported|\bonly\b.{0,40}\bsupport", re.IGNORECASE
+    r"\b(?:not|n't|cannot|never|no)\b.{0,40}\b(?:support|available|possible|applicable)|unsupported|unavailable"
+    r"|\bonly\b.{0,40}\bsupport",
+    re.IGNORECASE,
 )
 _MOST_STATEMENTS = 2
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import msgspec
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
@@ -43,6 +44,7 @@ def test(declaration: Declaration) -> Test:
     own = {f"{owner}.{name}" for scope in classes for name in scope.helpers for owner in ("self", "cls")}
     names = names_in(node)._replace(helpers=module.helpers | own)
     heard, unheard = _assertions(node, names)
+    heard = [_of_error_itself(one, caught) for one in heard] if (caught := _caught(node)) else heard
     around = [mark for scope in (*classes, module) for mark in scope.marking]
     marks = [*decorators(node), *around]
     cases = cases_of(marks, node, module.names)
@@ -72,18 +74,45 @@ def _assigned(declaration: Declaration) -> Test:
     return Test(Running.ALWAYS, (Assertion(text, text, Strength.PARTLY, declaration.line),))
 
 
+def _caught(node: SgNode) -> frozenset[str]:
+    """Names under which errors that are expected are kept, each with the error itself in it."""
+    if "raises" not in node.text().lower():
+        return frozenset()
+    items = (item for statement in definition(node).find_all(kind="with_statement") for item in with_items(statement))
+    return frozenset(name.text() for entered, name in items if name and "raises" in entered.text().lower())
+
+
+def _of_error_itself(asked: Assertion, caught: frozenset[str]) -> Assertion:
+    """`caught.value.name` is about what `error.name` is about behind `except ... as error`."""
+    name, _, rest = asked.about.partition(".")
+    kept, _, of_it = rest.partition(".")
+    if name not in caught or kept not in {"value", "exception"}:
+        return asked
+    return msgspec.structs.replace(asked, about=f"{name}.{of_it}" if of_it else name)
+
+
 def _assertions(node: SgNode, names: Names) -> tuple[list[Assertion], int]:
     """Those that can fail, in their order, and how many can not."""
     heard: list[Assertion] = [assertion for mark in decorators(node) for assertion in _of_decorator(mark, names)]
     unheard = 0
     runs = not _is_forgotten_generator(node)
     for statement, alive in reached(node, names.constants):
-        found = list(_said(statement, names))
+        found = [] if _is_to_raise(statement) else list(_said(statement, names))
         if alive and runs:
             heard += found
         else:
             unheard += len(found)
     return sorted(heard, key=lambda assertion: assertion.line), unheard
+
+
+def _is_to_raise(statement: SgNode) -> bool:
+    """An assertion that is all there is to raise the error that is expected around it: it never holds or fails."""
+    block = statement.parent() if statement.kind() == "assert_statement" else None
+    around = block.parent() if block and len(parts(block)) == 1 else None
+    if around is None or around.kind() != "with_statement":
+        return False
+    calls = (call_of(entered) for entered, _ in with_items(around))
+    return any(call is not None and call.name in {"raises", "assertRaises", "assertRaisesRegex"} for call in calls)
 
 
 def _said(statement: SgNode, names: Names) -> Iterator[Assertion]:

@@ -40,7 +40,8 @@ _PATTERNS = re.compile(r"matches$|^let_assert$|_let$")
 class Found(NamedTuple):
     assertions: tuple[Assertion, ...]
     weak: tuple[Assertion, ...]
-    """What only fails when something before went wrong: `unwrap`, `expect`, `?`."""
+    """What only fails when something before went wrong: `unwrap`, `expect`, `?`. Where some of them are statements,
+    those whose value somebody takes are none: they only bring the test to where it asks."""
     unreached: int
     parting: SgNode | None
     """The statement that the first of the unreached stands behind."""
@@ -50,6 +51,7 @@ def assertions(node: SgNode) -> Found:
     """Of a test's function, or of a file that is a test by itself."""
     found: list[Assertion] = []
     weak: list[Assertion] = []
+    alone: list[Assertion] = []
     unreached, parting = 0, None
     spent: set[int] = set()
     stack: list[tuple[SgNode, SgNode | None]] = [(node, None)]
@@ -67,11 +69,13 @@ def assertions(node: SgNode) -> Found:
             found += here
             if not here and _is_weak(one):
                 weak.append(Claim(flat_text(one), Strength.SOMETHING).asserted(one))
+                if (above := one.parent()) is not None and above.kind() == "expression_statement":
+                    alone.append(weak[-1])
         elif here:
             unreached += len(here)
             parting = parting or dead
         stack.extend(reversed(_below(one, dead)))
-    return Found(tuple(found), tuple(weak), unreached, parting)
+    return Found(tuple(found), tuple(alone or weak), unreached, parting)
 
 
 def _below(node: SgNode, dead: SgNode | None) -> list[tuple[SgNode, SgNode | None]]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
-from untilproven.guard.languages.syntax import Claim, flat, flat_text, number_in, parsed
+from untilproven.guard.languages.syntax import Claim, flat, flat_text, in_any_order, number_in, parsed
 
 LITERALS = frozenset(
     {"string_literal", "raw_string_literal", "char_literal", "boolean_literal", "integer_literal", "float_literal"}
@@ -24,6 +24,7 @@ _PARTS = frozenset(
 )
 _FLIPPED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _DEEPEST = 40
+_EPSILON = 2.2e-16
 
 
 def expression(text: str) -> SgNode | None:
@@ -94,6 +95,8 @@ def _of_two(node: SgNode, passes: bool, depth: int) -> Iterator[Claim]:
         one, other = (list(claims(side, passes, depth + 1)) for side in (left, right))
         if (operator == "&&") == passes:
             yield from (*one, *other)
+        elif in_any_order(one, other):
+            yield from one
         else:
             empty = any(claim.strength is Strength.NOTHING for claim in (*one, *other))
             nothing = empty or _excludes(bare(left), bare(right))
@@ -146,15 +149,25 @@ def _says_expected(text: str) -> bool:
 def _order(node: SgNode, left: SgNode, right: SgNode, operator: str) -> Claim:
     if method(left) in {"len", "count"} and operator == ">=" and right.text() == "0":
         return Claim(left.text(), Strength.NOTHING)
+    counted = subject(left) if method(left) in {"len", "count"} else None
+    if counted is not None and (operator, right.text()) in {(">", "0"), (">=", "1")}:
+        return Claim(counted.text(), Strength.SOMETHING)
     if left.kind() in LITERALS and right.kind() in LITERALS:
         return Claim(node.text(), Strength.NOTHING)
-    if method(left) == "abs" and operator in {"<", "<="} and (inner := subject(left)) is not None:
+    sign = left.field("operator") if left.kind() == "binary_expression" else None
+    inner = subject(left) if method(left) == "abs" else left if sign is not None and sign.text() == "-" else None
+    if operator in {"<", "<="} and inner is not None:
         inner = bare(inner)
         one, other = inner.field("left"), inner.field("right")
         if one is not None and other is not None:
             near = equality(one.text(), other.text())
-            return Claim(near.about, Strength.PARTLY, near.expected, number_in(right.text()))
+            return Claim(near.about, Strength.PARTLY, near.expected, _tolerance(right.text()))
+        return Claim(inner.text(), Strength.PARTLY, "0", _tolerance(right.text()))
     return Claim(left.text(), Strength.PARTLY, right.text())
+
+
+def _tolerance(text: str) -> float | None:
+    return _EPSILON if text.endswith("::EPSILON") else number_in(text)
 
 
 def _of_call(node: SgNode, passes: bool) -> Claim:
@@ -166,6 +179,8 @@ def _of_call(node: SgNode, passes: bool) -> Claim:
         return equality(about, given[0].text()) if (name == "eq") == passes else difference(about, given[0].text())
     if name == "is_empty" and not passes:
         return Claim(about, Strength.SOMETHING)
+    if on is not None and method(on) in {"unwrap_err", "expect_err"} and (failed := subject(on)) is not None and passes:
+        return Claim(failed.text(), Strength.EXACTLY, error=name)
     if name in _PARTS:
         certain = flat(about) == "[]" and name == "all"
         return Claim(about, Strength.NOTHING if certain else Strength.PARTLY, given[0].text() if given else None)
