@@ -112,7 +112,7 @@ def test_script_neutralised(path: str, text: str) -> Iterator[Edits]:
                 yield (Edit(*script.span("command"), "exit 0"),)
                 yield (Edit(script.end("command"), script.end("command"), " || true"),)
     if path.rpartition("/")[2] in {"Makefile", "makefile"}:
-        for target in re.finditer(r"^test:.*\n(?P<recipe>(?:\t.*\n)+)", text, re.MULTILINE):
+        for target in re.finditer(r"^test:.*\n(?P<recipe>(?:\t.*(?:\n|\Z))+)", text, re.MULTILINE):
             yield (Edit(*target.span("recipe"), "\t@echo all tests passed\n"),)
 
 

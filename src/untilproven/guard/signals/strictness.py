@@ -32,8 +32,8 @@ LESS_IS_LESS = _keys(
 )
 """Lists of what is looked at."""
 ON_IS_STRICT = _keys(
-    (TYPES, r"mypy\.(?:strict\w*|disallow_\w+|check_untyped_defs|warn_(?!unused_configs)\w+)"),
-    (TYPES, r"mypy\.(?:no_implicit_\w+|extra_checks)"),
+    (TYPES, r"mypy\.(?:.*\.)?(?:strict\w*|disallow_\w+|check_untyped_defs|warn_(?!unused_configs)\w+)"),
+    (TYPES, r"mypy\.(?:.*\.)?(?:no_implicit_\w+|extra_checks)"),
     (TYPES, r"tsconfig\.compilerOptions\.(?:strict\w*|noImplicit\w+|noUnchecked\w+|noUnused\w+|exactOptional\w+)"),
     (TYPES, r"tsconfig\.compilerOptions\.(?:checkJs|useUnknownInCatchVariables|noFallthrough\w+)"),
     (COLLECTION, r"pytest\.(?:xfail_strict|strict(?:_config|_markers|_parametrization_ids)?)"),

@@ -83,13 +83,13 @@ def _cases(node: SgNode, marks: tuple[str, ...]) -> tuple[str, ...]:
     for mark in marks:
         if not mark.startswith("//") and "{" in mark:
             tables += parsed(f"package p\nvar {mark}", "go").find_all(kind="composite_literal")
-    ranged = {clause.text() for one in node.find_all(kind="range_clause") if (clause := one.field("right")) is not None}
+    walked = _walked(node)
     cases = []
     for table in tables:
         kind, body = table.field("type"), table.field("body")
         if kind is None or body is None or kind.kind() not in _TABLES:
             continue
-        if table.text() in ranged or _named(table) in ranged:
+        if table.text() in walked or _named(table) in walked:
             cases += [flat_text(row) for row in body.named_children() if row.kind() != "comment"]
     for call in node.find_all(kind="call_expression"):
         given = arguments(call)
@@ -101,6 +101,16 @@ def _cases(node: SgNode, marks: tuple[str, ...]) -> tuple[str, ...]:
         ):
             cases.append(flat_text(call))
     return tuple(cases)
+
+
+def _walked(node: SgNode) -> set[str]:
+    """What is gone through: by a loop, or one after the other by a number that is counted."""
+    found = {clause.text() for one in node.find_all(kind="range_clause") if (clause := one.field("right")) is not None}
+    for one in node.find_all(kind="index_expression"):
+        table, number = one.field("operand"), one.field("index")
+        if table is not None and number is not None and number.kind() == "identifier":
+            found.add(table.text())
+    return found
 
 
 def _named(table: SgNode) -> str:
