@@ -59,8 +59,8 @@ def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> I
 
 
 def _is_called_by_tests(one: Placed) -> bool:
-    """It is what tests of its file have in common, and asks as long as one of them runs."""
-    calls = re.compile(rf"\b{re.escape(one.short.partition('(')[0])}\s*\(")
+    """It is what tests of its file have in common, call or are given to run, and asks as long as one of them runs."""
+    calls = re.compile(rf"(?<![\w$.]){re.escape(one.short.partition('(')[0])}\s*[(,)]")
     tests = [found for found in one.side.facts.declarations if found.is_test and calls.search(found.text)]
     return any(one.side.test(found).running is not Running.NEVER for found in tests)
 

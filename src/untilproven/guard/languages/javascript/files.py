@@ -22,6 +22,7 @@ _SUPPRESSION = re.compile(
     r"|[sS]tryker disable|standard-disable|@vitest-ignore|node:coverage (?:disable|ignore)"
 )
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
+_OWN_NUMBER = re.compile(r"(?<![\w$.])process\.pid\b")
 
 
 def facts(root: SgNode, path: str) -> Facts:
@@ -58,7 +59,7 @@ def _exits(found: Survey, *, is_loaded: bool) -> Iterator[str]:
         callee = call.field("function")
         if callee is None or not _EXIT.fullmatch(callee.text()):
             continue
-        if callee.text() == "process.kill" and "process.pid" not in call.text():
+        if callee.text() == "process.kill" and not _OWN_NUMBER.search(call.text()):
             continue
         if is_loaded or not _is_inside(call):
             yield written(call)
