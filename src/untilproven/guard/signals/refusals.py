@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from untilproven.guard.comparison import Comparison
+from untilproven.guard.languages import grammar_of
 from untilproven.guard.lines import lines_of
 from untilproven.guard.pairing import Placed, Tests, functions_of, placed
 from untilproven.guard.signals.openly import is_told_to_tests
@@ -31,6 +32,8 @@ _ONE_OF = re.compile(r"\bLiteral\[|[\"']\s*\|\s*[\"']")
 _NOTHING = re.compile(r"\b(?:None|null|nil|undefined|is_none|is_some|isPresent|isEmpty)\b")
 _IMPOSSIBLE = frozenset({"AssertionError", "InternalError", "unreachable!"})
 """What is raised where the code is not meant to come to: it refuses nobody."""
+_BY_HAND = frozenset({"go", "rust"})
+"""Where an error that nobody hands on is lost."""
 _HEAD = re.compile(r"[^{]*?(?:\{|:\s*$|$)", re.MULTILINE)
 """What is said of a function before its body."""
 
@@ -130,7 +133,8 @@ class Refusals:
             yield "rewritten"
         if len(now.raises) + len(_guards_come(before, after)) >= len(was.raises):
             yield "replaced"
-        if len(was.handlers) - len(now.handlers) >= len(raised) and not any(one.is_silent for one in now.handlers):
+        are_fewer = len(was.handlers) - len(now.handlers) >= len(raised)
+        if are_fewer and not any(one.is_silent for one in now.handlers) and grammar_of(after.path) not in _BY_HAND:
             yield "passed-on"
         are_there = all(self.now_there.count(error) >= self.then_there.count(error) for error in set(raised))
         if are_there or self._are_raised_instead(raised, before, after):
