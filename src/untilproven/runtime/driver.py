@@ -130,10 +130,14 @@ class Driver:
                 code = self._carry_out(move)
         finally:
             self._delivery.release()
-            if "jury" in self.__dict__:
-                self.jury.close()
+            self.close()
         stopped = self.state.status is Status.PAUSED
         return (self.wishes.exit_code if stopped else 0) or code
+
+    def close(self) -> None:
+        """Nothing of what it has started is left."""
+        if "jury" in self.__dict__:
+            self.jury.close()
 
     def _still_wanted(self, move: commands.Move) -> commands.Move:
         """Somebody may have taken the task of the queue away while it was worked on; then it is worked on no more."""

@@ -182,10 +182,12 @@ def driving(project: Project, writer: LoopWriter, task: str, seconds: float) -> 
     )
     with keepers.kept():
         try:
-            driver = SessionDriver(writer, cast, Deadline(project.state, state.loop_id, seconds))
-            # The journal lies within the agent's reach: a verdict that it has on this tree already is found again.
-            driver.course = replace(driver.course, verdicts=())
-            yield driver
+            with contextlib.closing(
+                SessionDriver(writer, cast, Deadline(project.state, state.loop_id, seconds))
+            ) as driver:
+                # The journal lies within the agent's reach: a verdict that it has on this tree already is found again.
+                driver.course = replace(driver.course, verdicts=())
+                yield driver
         finally:
             (workspace.forget if writer.state.status in TERMINAL else workspace.close)()
 
