@@ -10,7 +10,6 @@ from untilproven.guard.facts import Running
 from untilproven.guard.finding import Signal
 from untilproven.guard.outskirts import is_beside
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
-from untilproven.guard.signals.idle import does_nothing
 
 _NEARLY_ALL = 0.9
 _ALL_BUT_A_FEW = 0.75
@@ -97,7 +96,7 @@ def _counted(number: int, what: str) -> str:
 def _said_for(one: Placed, explanations: Explanations) -> tuple[str, ...]:
     reasons = explanations.of_removed(one)
     is_shown = _SHOWN.search(one.name) is not None
-    is_idle = one.test.running is Running.NEVER or not one.test.assertions or does_nothing(one)
+    is_idle = one.test.running is Running.NEVER or not one.test.assertions
     if is_idle or (is_shown and not _is_run(one)):
         reasons = (*reasons, "asked-nothing")
     if is_shown:
