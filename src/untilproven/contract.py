@@ -163,6 +163,9 @@ class Workspace(Protocol):
         """A room with the candidate tree, for checks; the paths named are as they were when the loop began, or absent
         if they were not there."""
 
+    def make_ready(self) -> None:
+        """There is time, and the candidate may be kept: do what would come first then and changes nothing yet."""
+
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         """Make the iteration's changes part of the tree; where the user changed the same, theirs stays and is returned.
         Doing it again changes nothing."""

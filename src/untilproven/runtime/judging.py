@@ -77,6 +77,7 @@ class _Look:
     def _look(self) -> None:
         driver, number, differing, mine = self._driver, self._number, self._differing, self._mine
         began = time.monotonic()
+        driver.cast.workspace.make_ready()
         since_start, since_before = driver.jury.answer(driver.tick)
         found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}
         allowed = driver.state.allowance.test_edits if driver.state.allowance else ()

@@ -76,6 +76,9 @@ class PlainWorkspace:
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:  # noqa: ARG002  none can be
         return _CheckingRoom(self._root, supervision, {**self._env, **_OF_CHECKS}, self._outdated)
 
+    def make_ready(self) -> None:
+        """Nothing is kept of it."""
+
     def keep(self, iteration: int) -> tuple[Conflict, ...]:  # noqa: ARG002  they are all the same
         """There is nothing to do: the agent has worked on the tree itself."""
         return ()

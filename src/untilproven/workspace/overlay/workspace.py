@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from untilproven.contract import AgentRoom, Conflict, Delta, Differs, Exchange, Room, Supervision, When
-from untilproven.errors import Damaged
+from untilproven.errors import Damaged, RalphError
 from untilproven.model.iteration import FileChange
 from untilproven.process.houses import House
 from untilproven.process.room import WalledRoom
@@ -91,6 +91,8 @@ class OverlayWorkspace:
         self._loop_id = loop_id
         self._changes: dict[str, Change] = {}
         """What the candidate has changed."""
+        self._plan: plan.Plan | None = None
+        """The same, as it would be merged."""
         self._was_key = ""
         self._is_stacked = False
         """Whether the iteration's layer joins what was kept, and not the user's tree."""
@@ -205,7 +207,8 @@ class OverlayWorkspace:
             found, self._role_told = Found(own, {}, notes), True
         tree = known.consider({path: change.ours for path, change in found.changes.items()} | found.same)
         closed = plan.closed_in(self._project.root, found.changes) if os.getuid() else {}
-        plan.save(plan.plan_of(self._iteration, known.settled, found.changes, closed), layer)
+        self._plan = plan.plan_of(self._iteration, known.settled, found.changes, closed)
+        plan.save(self._plan, layer)
         self._changes = found.changes
         return Delta(
             tree=tree,
@@ -266,6 +269,13 @@ class OverlayWorkspace:
 
     def _checking_room(self, walls: Walls, supervision: Supervision) -> CheckingRoom:
         return CheckingRoom(self._project.root, supervision, self._env, walls, self._openings.variables)
+
+    def make_ready(self) -> None:
+        if self._iteration and self._delta and self._plan and not self._is_stacked:
+            from untilproven.workspace.snapshots.collecting import make_ready  # noqa: PLC0415  see above
+
+            with contextlib.suppress(RalphError, OSError):  # whoever keeps it says what is wrong
+                make_ready(self._snapshots, self._plan, self._upper(self._iteration), self._project.root)
 
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         self._settle()

@@ -169,6 +169,9 @@ class ShadowWorkspace:
         env = environment_for_checks(environment.of_agent(passed), self._project.root, passed)
         return self._room(ShadowRoom(self._project.root, supervision, env, confined, temporary))
 
+    def make_ready(self) -> None:
+        """What changed is in the tree already."""
+
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         """The tree is as it is to be; what led to it is written down."""
         self._settle()

@@ -32,26 +32,71 @@ def record(
     at some paths lies `elsewhere`, beneath another directory. For what is applied, this survives everything before the
     first file is touched.
     """
+    if name.is_applied and elsewhere is None and (ready := snapshots.take_ready(plan)):
+        written, draft = ready
+        with draft:
+            draft.publish(name, durable=True)
+    else:
+        snapshots.drop_ready()
+        with Draft(snapshots.make()) as draft:
+            written = _collected(snapshots, draft, plan, upper, root, elsewhere, applied=name.is_applied)
+            if name.is_applied:
+                snapshots.objects.sync()
+            draft.finish(written, name, durable=name.is_applied and bool(plan.changes))
+    snapshots.added(name, written)
+    return written
+
+
+def make_ready(snapshots: Snapshots, plan: Plan, upper: Path, root: Path) -> None:
+    """Write the record of a layer before it is known whether it will be applied, if that is all small files: what is
+    large changes hands when it is applied, and not before."""
+    snapshots.drop_ready()
+    if not plan.changes or not all(map(_is_small, plan.changes.values())):
+        return
+    draft = Draft(snapshots.make())
+    try:
+        written = _collected(snapshots, draft, plan, upper, root, None, applied=True)
+        if written.refused:
+            draft.drop()  # the user may still take back what is in the way
+            return
+        draft.complete(written, durable=True)
+    except BaseException:
+        draft.drop()
+        raise
+    snapshots.hold_ready(written, draft)
+
+
+def _is_small(change: Change) -> bool:
+    return all(
+        entry is None or not stat.S_ISREG(entry.mode) or (entry.is_hashed and entry.size <= INLINE)
+        for entry in (change.base, change.ours)
+    )
+
+
+def _collected(
+    snapshots: Snapshots,
+    draft: Draft,
+    plan: Plan,
+    upper: Path,
+    root: Path,
+    elsewhere: Mapping[str, Path] | None,
+    *,
+    applied: bool,
+) -> Record:
     with (
         files.explained(root),
         contextlib.ExitStack() as stack,
         Descending(upper, force=True) as layer,
         Descending(root) as tree,
-        Draft(snapshots.make()) as draft,
     ):
         places = {
             place: stack.enter_context(Descending(place, force=True)) for place in set((elsewhere or {}).values())
         }
         other = None if elsewhere is None else {path: places[place] for path, place in elsewhere.items()}
-        made = _Collection(snapshots, draft, layer, tree, other, applied=name.is_applied)
+        made = _Collection(snapshots, draft, layer, tree, other, applied=applied)
         for path, change in sorted(plan.by_path().items()):
             made.take_in(path, change)
-        written = Record(plan, tuple(made.refused), made.owned, draft.inline)
-        if name.is_applied:
-            snapshots.objects.sync()
-        draft.finish(written, name, durable=name.is_applied and bool(plan.changes))
-    snapshots.added(name, written)
-    return written
+        return Record(plan, tuple(made.refused), made.owned, draft.inline)
 
 
 class _Collection:

@@ -115,6 +115,10 @@ class Draft:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.drop()
+
+    def drop(self) -> None:
+        """Nothing is left of it, unless it has got its name."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -128,12 +132,20 @@ class Draft:
 
     def finish(self, record: Record, name: Name, *, durable: bool) -> None:
         """From now on it is there."""
+        self.complete(record, durable=durable)
+        self.publish(name, durable=durable)
+
+    def complete(self, record: Record, *, durable: bool) -> None:
+        """All of it is written; it has no name yet."""
         told = msgspec.msgpack.encode(record)
         self._append(told + _END.pack(len(told), _WHOLE))
         with files.explained(self._temporary):
             self._flush()
             if durable:
                 os.fsync(self._fd)
+
+    def publish(self, name: Name, *, durable: bool) -> None:
+        with files.explained(self._temporary):
             os.close(self._fd)
             self._fd = -1
             self._temporary.rename(self._directory / str(name))

@@ -17,8 +17,9 @@ from untilproven.workspace.entry import Entry
 from untilproven.workspace.objects import Objects, finish, make_link
 from untilproven.workspace.overlay.beneath import Beneath, split
 from untilproven.workspace.overlay.place import UNDELIVERED
+from untilproven.workspace.overlay.plan import Plan
 from untilproven.workspace.overlay.removal import remove
-from untilproven.workspace.snapshots.record import Name, Own, Record, Version, content, load, name_of
+from untilproven.workspace.snapshots.record import Draft, Name, Own, Record, Version, content, load, name_of
 from untilproven.workspace.snapshots.states import State, Step
 
 INLINE = 64 * 1024
@@ -44,6 +45,7 @@ class Snapshots:
         self._learned = 0
         """How many records, from the first on, the start is made of."""
         self._newest: tuple[Name, Record] | None = None
+        self._ready: tuple[Record, Draft] | None = None
 
     @cached_property
     def path(self) -> Path:
@@ -88,6 +90,23 @@ class Snapshots:
         if name.is_applied:
             self._locate(name, record)
 
+    def hold_ready(self, record: Record, draft: Draft) -> None:
+        """A record that was written before anybody knows whether it is wanted, and that lacks only its name."""
+        self._ready = record, draft
+
+    def take_ready(self, plan: Plan) -> tuple[Record, Draft] | None:
+        """The one of this plan; one of another is wanted no more."""
+        ready, self._ready = self._ready, None
+        if ready and ready[0].plan != plan:
+            ready[1].drop()
+            return None
+        return ready
+
+    def drop_ready(self) -> None:
+        if self._ready:
+            self._ready[1].drop()
+            self._ready = None
+
     def replaced(self) -> None:
         """A record says something else now."""
         self._learned, self._newest = 0, None
@@ -95,6 +114,7 @@ class Snapshots:
 
     def close(self) -> None:
         """Let go of what is open; it is opened again when it is needed."""
+        self.drop_ready()
         if "objects" in self.__dict__:
             self.objects.close()
 

@@ -138,6 +138,9 @@ class StandingWorkspace:
         entry = self._beginning.start.entries.get(path)
         return entry is not None and self._beginning.has(entry)
 
+    def make_ready(self) -> None:
+        """Nothing comes first."""
+
     def keep(self, iteration: int) -> tuple[Conflict, ...]:
         """The tree is as it is; what led to it is written down."""
         self._beginning.record(iteration, self._seen())
