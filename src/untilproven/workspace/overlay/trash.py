@@ -59,6 +59,8 @@ class Trash:
         """Nothing is left of it, and nobody is at work in it."""
         if self._sweeper:
             os.close(self._line)
+            with contextlib.suppress(OSError):
+                _remove_every_other(self._path, 0)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self._sweeper, 0)
             self._sweeper = 0
@@ -83,6 +85,15 @@ def _sweep(line: int, path: Path) -> None:
         with contextlib.suppress(OSError):
             for name in os.listdir(path):  # noqa: PTH208  done for every iteration
                 remove(path / name)
+    with contextlib.suppress(OSError):
+        _remove_every_other(path, 1)
+
+
+def _remove_every_other(path: Path, which: int) -> None:
+    """What is left at the end is shared by two: most of the time each of them waits for the disk."""
+    for name in os.listdir(path):  # noqa: PTH208  they may be many
+        if int(name) % 2 == which:
+            remove(path / name)
 
 
 def _is_time(line: int) -> bool:

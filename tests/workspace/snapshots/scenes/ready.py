@@ -1,6 +1,5 @@
 """A record that is written before anybody knows whether the iteration is kept."""
 
-import os
 from pathlib import Path
 
 from untilproven.workspace.overlay.workspace import OverlayWorkspace
@@ -10,7 +9,7 @@ from workspace.overlay.scenes.stage import Stage, fingerprint, play, succeeded
 def drafts(workspace: OverlayWorkspace) -> list[str]:
     """What lies there and is no record yet."""
     path = workspace._snapshots.path
-    return [name for name in os.listdir(path) if not name[0].isdigit()] if path.is_dir() else []
+    return [one.name for one in path.iterdir() if not one.name[0].isdigit()] if path.is_dir() else []
 
 
 def seen_ready(stage: Stage) -> int:
