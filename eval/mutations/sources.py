@@ -14,6 +14,10 @@ Written = Callable[[Site], Iterable[str]]
 """What could be written into a function; nothing if it does not lend itself to it."""
 Parts = Callable[[Site], Iterable[SgNode]]
 
+_REMARK = re.compile(r"(?:#|//).*|/\*[\s\S]*?\*/")
+_DOES_NOTHING = re.compile(r"[\s{}]*(?:(?:pass|return|continue|break)\b)?[\s;{}]*")
+"""A handler that only leaves has nothing in it that could be taken out."""
+
 
 def stubbed(*texts: str) -> Mutator:
     """Only what does something: two statements or more."""
@@ -68,7 +72,8 @@ def emptied(handlers: Parts, nothing: str) -> Mutator:
     def mutate(code: Code) -> Iterator[Edits]:
         for function in code.functions:
             for block in handlers(function):
-                yield (over(block, nothing),)
+                if not _DOES_NOTHING.fullmatch(_REMARK.sub("", block.text())):
+                    yield (over(block, nothing),)
 
     return mutate
 

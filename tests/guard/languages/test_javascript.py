@@ -726,7 +726,7 @@ def test_cases(source: str, cases: tuple[str, ...]) -> None:
         ("sinon.stub(cart, 'total').returns(1)", "", ("cart.total",)),
         ("mock.method(cart, 'total', () => 1)", "", ("cart.total",)),
         ("t.mock.method(cart, 'total', () => 1)", "", ("cart.total",)),
-        ("vi.stubGlobal('fetch', f)", "", ("fetch",)),
+        ("vi.stubGlobal('fetch', f)", "", ("globalThis.fetch",)),
         ("global.fetch = jest.fn()", "", ("global.fetch",)),
         ("cart.total = vi.fn().mockReturnValue(1)", "", ("cart.total",)),
         ("nock('https://a.b').get('/').reply(200)", "", ("https://a.b",)),

@@ -29,6 +29,8 @@ _TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
 _QUALIFIER = re.compile(r"\b(?:[a-z]\w*(?:\.|::))+(?=[A-Z])")
+_OF_THE_MACHINE = "globalThis."
+"""What a program finds where it runs, and does not bring along: replaced, it is not what is tested."""
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _SORTS = re.compile(r"(?i)\bsort(?:ed|_\w+)?\b(?=\s*\()|\.sort\w*\(")
 _IN_ANY_ORDER = re.compile(
@@ -178,7 +180,7 @@ def _mocked(one: Became) -> Iterator[Signal]:
     """What the test asks about, or calls by itself, is replaced by it: nobody has to replace what only a test calls."""
     for target in _new_ones(one.before.test.mocks, one.after.test.mocks):
         is_called = all(_is_called(target, side.text) for side in (one.before, one.after))
-        if is_called or _is_asked_about(one.before, target):
+        if not target.startswith(_OF_THE_MACHINE) and (is_called or _is_asked_about(one.before, target)):
             yield signal_of("unit-mocked", one, now=target)
         elif "." in target:
             yield signal_of("mock-added", one, now=target)

@@ -43,7 +43,8 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
     guards = _guards_lost(before, after, change)
     explained = tuple(change.said_for(guards, before, after)) if guards else ()
     if guards:
-        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained)
+        aside = ("aside",) if _is_aside(after.path) and not explained else ()
+        yield _signal("guard-removed", after, was=guards[0], amount=len(guards), explained=explained + aside)
     known = now.raises if was.raises else ()
     raised = [error for error in gone(was.raises, known) if error not in known and error not in _UNDONE]
     if raised:
@@ -54,6 +55,10 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
         filled_in = implementations(after, change.comparison)
         moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
         yield _signal("body-removed", after, now=now.stub or now.left_open, explained=moved)
+
+
+def _is_aside(path: str) -> bool:
+    return is_shown(path) or _ASIDE.search(path) is not None or is_beside(path)
 
 
 def _guards_lost(before: Placed, after: Placed, change: Refusals) -> list[str]:
@@ -75,7 +80,7 @@ def _is_imported_now(guard: str, here: str) -> bool:
 def _added(before: Placed | None, after: Placed, was: Function, now: Function, change: Refusals) -> Iterator[Signal]:
     if any(one.is_silent for one in now.handlers):
         yield from _handled_less(before, after, was, now)
-    aside = ("aside",) if is_shown(after.path) or _ASIDE.search(after.path) or is_beside(after.path) else ()
+    aside = ("aside",) if _is_aside(after.path) else ()
     if before is None and now.stub and "".join(after.text.split()) not in change.then_there:
         implemented = ("implemented",) if any(implementations(after, change.comparison)) else ()
         yield _signal("stub-added", after, now=now.stub, explained=implemented or aside)

@@ -39,12 +39,14 @@ class Run(msgspec.Struct, frozen=True):
     job: str
     unheard: str | None = None
     """Why nobody hears when it fails: `continue-on-error`, `|| true`; None if somebody does."""
+    where: str = ""
+    """In which directory, if not in the one at the top."""
 
     @property
     def identity(self) -> str:
-        """The tool and what it is run on, without its options."""
+        """The tool, what it is run on and where, without its options."""
         named = (word for word in self.check.command.words if not word.startswith("-") and "=" not in word)
-        return f"{self.check.tool} {' '.join(sorted(set(named)))}"
+        return f"{self.where}> {self.check.tool} {' '.join(sorted(set(named)))}"
 
 
 def is_pipeline(path: str) -> bool:
@@ -57,12 +59,13 @@ class _Step(msgspec.Struct, frozen=True):
     unheard: str | None
     action: Check | None = None
     uses: str = ""
+    where: str = ""
 
 
 def runs_in(side: Side) -> list[Run]:
     """Raises `NotUnderstood`."""
     return [
-        Run(check, side.path, step.job, step.unheard or (None if check.is_heard else "|| true"))
+        Run(check, side.path, step.job, step.unheard or (None if check.is_heard else "|| true"), step.where)
         for step in _steps(side)
         for check in (*checks_in(step.commands), *([step.action] if step.action else []))
     ]
@@ -109,7 +112,8 @@ def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) 
     unheard = unheard or _not_heard(value)
     for key, inside in value.items():
         if key in _RUN and (script := "\n".join(words(inside))):
-            yield _Step(_job(keys), commands_in(script, stops=True), unheard)
+            where = " ".join(words(value.get("working-directory")))
+            yield _Step(_job(keys), commands_in(script, stops=True), unheard, where=where)
         elif key == "uses" and isinstance(inside, str):
             name = inside.partition("@")[0]
             yield _Step(_job(keys), _given(name, value), unheard, _action(inside, value), name)

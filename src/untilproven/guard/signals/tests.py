@@ -40,6 +40,13 @@ _COMPUTED = re.compile(
 _NOT_INSTALLED = re.compile(r"(?:pytest\.)?importorskip\(\s*([\"'])([\w.]+)\1")
 _FAILS = re.compile(r"\.fail|xfail|expect(?:ed)?_?Failure", re.IGNORECASE)
 """It is still run, and must fail."""
+_PARAMETERS = re.compile(r"\bdef \w+\(([^)]*)\)")
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b(?=\s*(?:[:,]|$))")
+_OF_PYTEST = frozenset(
+    {"tmp_path", "tmpdir", "monkeypatch", "capsys", "capfd", "caplog", "recwarn", "request", "mocker"}
+)
+"""What any test can take, and that has no cases of its own."""
+_LEAVES_IF = re.compile(r"if (.*): return(?: .*)?", re.DOTALL)
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
 _TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")
 """A condition under which it runs, not one under which it does not."""
@@ -139,18 +146,29 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         if lost > 0 and gone:
             is_given = now.is_given and not was.is_given
             explained = ("given",) if is_given else explanations.of_cases(one, gone)
+            if not now.cases and not explained and _takes_more(one):
+                explained = ("by-fixture",)
             is_computed = any(_COMPUTED.fullmatch(case) for case in now.cases if case not in was.cases)
             if is_computed and not is_given and "source-changed" not in explained:
                 explained = (*explained, "computed")
             yield signal_of("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
-        yield signal_of("test-leaves", one, now=now.leaves)
+        asks = _LEAVES_IF.fullmatch(now.leaves)
+        explained = ("other-platform",) if asks and _is_elsewhere(asks[1]) else ()
+        yield signal_of("test-leaves", one, now=now.leaves, explained=explained)
     if (now.retries or 0) > (was.retries or 0):
         yield signal_of("retries-raised", one, was=str(was.retries or 0), now=str(now.retries))
     if was.timeout and now.timeout and now.timeout > was.timeout:
         yield signal_of(
             "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
         )
+
+
+def _takes_more(one: Became) -> bool:
+    """All its cases are gone, and it takes something that it did not take before: a fixture may have as many."""
+    was, now = (_PARAMETERS.search(side.text) for side in (one.before, one.after))
+    taken = [frozenset(_NAME.findall(found[1])) if found else frozenset[str]() for found in (was, now)]
+    return bool(taken[1] - taken[0] - _OF_PYTEST)
 
 
 def _was_needed(one: Became, reason: str) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _called(call: SgNode) -> str | None:
     if last.name in _MODULES and _MOCKERS.intersection(names[:-1]):
         return first if first is not None else _imported(last)
     if last.name in {"stubGlobal", "stubEnv"}:
-        return first
+        return first and f"globalThis.{first}"
     if names in (["proxyquire"], ["nock"], ["cy", "intercept"]) and first is not None:
         return first
     return None

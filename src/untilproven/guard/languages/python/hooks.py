@@ -60,7 +60,7 @@ _ACTS = {
 
 _CONDITION = re.compile(
     r"sys\.(?:version_info|platform|implementation)|\bplatform\.\w+|\bos\.name\b|\b(?:IS_)?(?:PYPY|PY[23]\d*|WINDOWS)\b"
-    r"|\bfind_spec\(|\b(?i:has|have)_\w+|\bget(?:option|value|ini)\(|\bconfig\.option\.\w+(?!\s*=)"
+    r"|\bfind_spec\(|\bhasattr\((?:os|sys|socket|signal|select|fcntl|time|threading),|\b(?i:has|have)_\w+|\bget(?:option|value|ini)\(|\bconfig\.option\.\w+(?!\s*=)"
 )
 """What some machines have and others do not, or an option of the run."""
 
@@ -76,6 +76,8 @@ _OF_RUNNERS = re.compile(
     r"|(?:Magic|Async)?Mock\.assert\w*|(?:unittest\.)?mock\.\w*Mock\.assert\w*|unittest\.(?:result\.)?TestResult\.\w+"
 )
 _TRACERS = frozenset({"sys.settrace", "sys.setprofile", "threading.settrace", "sys.addaudithook"})
+_OF_PROGRAMS = ("sys.excepthook", "sys.addaudithook")
+"""What programs set for themselves: it changes no verdict unless tests do it."""
 _OPTIONS = frozenset({"PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS", "PYTHONOPTIMIZE"})
 _RUNNER_MODULES = frozenset(
     {"pytest", "_pytest", "unittest", "pytest.raises", "unittest.mock", "hypothesis", "numpy.testing"}
@@ -111,7 +113,7 @@ _NAMED = _GLOBAL | _SHADOWED
 
 
 def hooks(root: SgNode, path: str) -> Iterator[str]:
-    text, is_for_tests = root.text(), kind_of(path) == "test"
+    text, is_program = root.text(), kind_of(path) == "source"
     names_any = any(name in text for name in _NAMED)
     for statement, around in _outermost(root) if names_any or "def" in text else ():
         inner = definition(statement)
@@ -124,7 +126,7 @@ def hooks(root: SgNode, path: str) -> Iterator[str]:
             case "expression_statement" if names_any:
                 for hook in _of_name(statement):
                     yield hook + _asked(around + hook)
-    yield from (patch for patch in _patches(root) if is_for_tests or not patch.startswith("sys.excepthook"))
+    yield from (patch for patch in _patches(root) if not (is_program and patch.startswith(_OF_PROGRAMS)))
 
 
 def _outermost(root: SgNode) -> Iterator[tuple[SgNode, str]]:
