@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -24,6 +25,7 @@ _MUCH = 3
 _FAILS = re.compile(r"\(\s*-?[1-9]|(?:sys\.exit|SystemExit)\(\s*f?[\"'][^\"']")
 """Ends the process with an error, which no test run takes for a success; a text is one to Python."""
 
+_QUOTED = re.compile(r"""(["'])(.+?)\1""")
 _ON_CONDITION = re.compile(r" \[if [^\]]+\]$")
 """What takes hold of a test run only where the language is of a version, on a platform, or if an option says so."""
 
@@ -44,13 +46,29 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         if now.hooks:
             alone = ("new-file",) if pair.before is None and pair.is_test else ()
             for signal in _each(pair, "collection-subverted", was.hooks, now.hooks, alone):
-                asks = ("on-condition",) if _ON_CONDITION.search(signal.now or "") else ()
+                asks = _asked_first(signal.now or "", comparison)
                 yield msgspec.structs.replace(signal, explained=(*signal.explained, *asks))
         if ends := tuple(one for one in now.exits if not _FAILS.search(one)):
             yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
         if not pair.is_test:
             yield from _switched_off(pair, was, now)
             yield from _commented_out(pair, was, now)
+
+
+def _asked_first(hook: str, comparison: Comparison) -> Iterator[str]:
+    if _ON_CONDITION.search(hook):
+        yield "on-condition"
+        if _leaves_out_what_is_new(hook, comparison):
+            yield "new-tests-only"
+
+
+def _leaves_out_what_is_new(hook: str, comparison: Comparison) -> bool:
+    """Files that are named as left out, each of them the name of some that come with the change: no test that was
+    there is left out by its own name."""
+    names = _QUOTED.findall(hook) if hook.startswith("collect_ignore") else []
+    tests = [pair for pair in comparison.pairs if pair.kind == "test"]
+    fitting = ([pair for pair in tests if fnmatchcase(pair.path, f"*{name}")] for _, name in names)
+    return bool(names) and all(found and all(pair.before is None for pair in found) for found in fitting)
 
 
 def _silenced(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:

@@ -16,14 +16,14 @@ _ALL_BUT_A_FEW = 0.75
 _MANY = 4
 _SUBJECT_GONE = frozenset({"symbol-removed", "source-removed"})
 _FOREIGN = re.compile(
-    r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy|big_?endian"
+    r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy\w*|big_?endian"
     r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
     r"|riscv\w*|s390x?|powerpc\w*|ppc\w*|mips\w*|sparc\w*|loongarch\w*|i[3-6]86|armv[5-7]\w*"
 )
 _OF_PLATFORMS = frozenset(
     {"sys", "os", "name", "platform", "system", "lower", "startswith", "startsWith", "python_implementation"}
     | {"implementation", "target_os", "target_arch", "target_env", "target_family", "target_endian", "runtime", "GOOS"}
-    | {"process", "cfg_attr", "cfg", "ignore", "any", "or", "OS", "DisabledOnOs", "value", "skip", "skipif"}
+    | {"process", "cfg_attr", "cfg", "ignore", "hasattr", "any", "or", "OS", "DisabledOnOs", "value", "skip", "skipif"}
 )
 _PRERELEASE = re.compile(
     r"\(?sys\.version_info == \(\d+, \d+, \d+, ([\"'])(?:alpha|beta|candidate)\1, \d+\)"
@@ -48,6 +48,9 @@ _OF_PYTEST = frozenset(
 """What any test can take, and that has no cases of its own."""
 _LEAVES_IF = re.compile(r"if (.*): return(?: .*)?", re.DOTALL)
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
+_AND, _OR = re.compile(r"\s+(?:and|&&)\s+"), re.compile(r"\bor\b|\|\||[({].*\band\b.*[)}]")
+_NOT_HERE = re.compile(r"(?:not )?[\w.]*platform(?:\(\))? !==? ([\"'])linux\1")
+"""It runs where most checks are run, and nowhere else."""
 _TURNED = re.compile(r"!|\bnot\b|\bunless\b|#!?\[\s*cfg\s*\(|Enabled")
 """A condition under which it runs, not one under which it does not."""
 
@@ -185,6 +188,11 @@ def _is_elsewhere(reason: str) -> bool:
         return True
     if unless := _SKIPS_UNLESS.fullmatch(condition):
         condition = unless[1]
+    narrowed = _AND.split(condition)
+    if len(narrowed) > 1 and not _OR.search(condition):
+        return any(map(_is_elsewhere, narrowed))  # each of them leaves fewer on which it is skipped
+    if _NOT_HERE.fullmatch(condition):
+        return True
     if _TURNED.search(condition):
         return False
     words = set(re.findall(r"[A-Za-z_]\w*", condition)) - _OF_PLATFORMS
