@@ -25,6 +25,8 @@ _MUCH = 3
 _FAILS = re.compile(r"\(\s*-?[1-9]|(?:sys\.exit|SystemExit)\(\s*f?[\"'][^\"']")
 """Ends the process with an error, which no test run takes for a success; a text is one to Python."""
 
+_PROGRAM = re.compile(r"(?:^|/)(?:scripts?|bin|tools?|hack)/")
+"""Where programs lie that are started by themselves: whoever loads one is not a test."""
 _QUOTED = re.compile(r"""(["'])(.+?)\1""")
 _ON_CONDITION = re.compile(r" \[if [^\]]+\]$")
 """What takes hold of a test run only where the language is of a version, on a platform, or if an option says so."""
@@ -49,7 +51,8 @@ def files(comparison: Comparison) -> Iterator[Signal]:
                 asks = _asked_first(signal.now or "", comparison)
                 yield msgspec.structs.replace(signal, explained=(*signal.explained, *asks))
         if ends := tuple(one for one in now.exits if not _FAILS.search(one)):
-            yield from _each(pair, "exit-added", was.exits, ends, ("new-file",) if pair.before is None else ())
+            alone = ("new-file",) if pair.before is None else ("own-program",) if _PROGRAM.search(pair.path) else ()
+            yield from _each(pair, "exit-added", was.exits, ends, alone)
         if not pair.is_test:
             yield from _switched_off(pair, was, now)
             yield from _commented_out(pair, was, now)

@@ -124,7 +124,14 @@ def _equal(left: SgNode, right: SgNode, names: Names) -> Claim:
     if call and call.path == "round" and call.positional:
         digits = value(call.positional[1], {}) if len(call.positional) > 1 else 0
         return Claim(written(call.positional[0]), Strength.EXACTLY, expected, _places(digits))
-    return Claim(about, Strength.EXACTLY, expected)
+    return Claim(about, Strength.EXACTLY, expected, _widest(right) if "approx(" in expected else None)
+
+
+def _widest(node: SgNode) -> float | None:
+    """Of what several values in one are told to let pass."""
+    calls = (call_of(one) for one in node.find_all(kind="call"))
+    told = [tolerance(call) for call in calls if call and call.name == "approx"]
+    return max((found for found in told if found is not None), default=None)
 
 
 def equality(left: SgNode, right: SgNode, names: Names) -> Claim:
