@@ -145,8 +145,16 @@ def _rows(node: SgNode) -> list[str]:
             if table.kind() == "array_expression":
                 rows += [flat_text(row) for row in table.named_children() if not row.kind().endswith("comment")]
             elif table.kind() == "macro_invocation" and macro_name(table) == "vec":
-                rows += split(flat_text(table)[flat_text(table).index("!") + 2 : -1])
+                text = _without_remarks(table)
+                rows += split(text[text.index("!") + 2 : -1])
     return rows
+
+
+def _without_remarks(node: SgNode) -> str:
+    text = node.text()
+    for remark in node.find_all(any=[{"kind": "line_comment"}, {"kind": "block_comment"}]):
+        text = text.replace(remark.text(), "", 1)
+    return flat(text)
 
 
 def _mocks(node: SgNode) -> tuple[str, ...]:
