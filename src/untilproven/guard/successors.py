@@ -19,6 +19,7 @@ _NEARLY_ALL = 0.8
 _MADE_OF = 0.7
 _SHORTEST = 3
 _OF_A_FILE = re.compile(r"(?i)^tests?[-_]?|(?:[-_.]?(?:tests?|spec)|[-_.]it|(?-i:(?<=[a-z])IT))+$")
+_SAID = re.compile(r"""(["'`])((?:(?!\1).){6,})\1""")
 _TELLING = 6
 """So long is a name that is not written by chance."""
 _HARDLY_ANOTHER = 2
@@ -50,6 +51,8 @@ class Successors:
             found.append("rewritten")
         elif renewed or self._has_file_for_it(test) or self._is_replaced(test, is_about_changed=is_about_changed):
             found.append("replaced")
+        elif self._is_folded(test):
+            found.append("folded")
         return tuple(found)
 
     def are_others_moved(self, test: Placed) -> bool:
@@ -102,6 +105,13 @@ class Successors:
         gained = [one for one in self._gained if _has_most(one, test)]
         is_named = bool(gained) and _name_what_it_asks(gained, test)
         return is_named and sum(map(weight, gained)) >= self._lost_with(test)
+
+    def _is_folded(self, test: Placed) -> bool:
+        """All that it wanted to be said is wanted, beside what they wanted before, by tests like it in its file."""
+        wanted = [text for one in strong(test.test.assertions) for _, text in _SAID.findall(one.expected or "")]
+        beside = [one for one in self._kept if one.after.pair is test.pair and _has_most(one.after, test)]
+        came = [_wanted(one.after) - _wanted(one.before) for one in beside]
+        return bool(wanted) and all(any(text in more for texts in came for more in texts) for text in wanted)
 
     def _is_split(self, test: Placed) -> bool:
         """New tests that are made of its words ask as much, and of the same things."""
@@ -236,3 +246,8 @@ def _asks(one: Placed) -> int:
 
 def _stem(pair: Pair) -> frozenset[str]:
     return words_of(PurePosixPath(pair.path).stem) - _OF_TESTS
+
+
+def _wanted(test: Placed) -> frozenset[str]:
+    """Texts that it wants to be said."""
+    return frozenset(text for one in test.test.assertions for _, text in _SAID.findall(one.expected or ""))
