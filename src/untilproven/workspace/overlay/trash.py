@@ -92,7 +92,7 @@ def _sweep(line: int, path: Path) -> None:
 def _remove_every_other(path: Path, which: int) -> None:
     """What is left at the end is shared by two: most of the time each of them waits for the disk."""
     for name in os.listdir(path):  # noqa: PTH208  they may be many
-        if int(name) % 2 == which:
+        if ord(name[-1]) % 2 == which:
             remove(path / name)
 
 

@@ -502,5 +502,23 @@ def what_was_dropped_is_taken_away_meanwhile(base: Path) -> None:
     assert not table.descendants(os.getpid())
 
 
+def what_is_left_at_the_end_is_taken_away_by_two(base: Path) -> None:
+    stage = Stage(base)
+    for number in (1, 2):
+        succeeded(stage.agent("true", number))
+        stage.workspace.discard(number)
+    place = stage.workspace._place
+    for number in range(40):
+        dropped = place.path / f"dropped-{number}"
+        (dropped / "a/b").mkdir(parents=True)
+        (dropped / "a/b/c").write_text("x")
+        (dropped / "a/b").chmod(0)
+        place.drop(dropped)
+    assert children(b"ralph-sweeper")
+    stage.workspace.close()
+    assert not (place.path / "trash").exists()
+    assert not table.descendants(os.getpid())
+
+
 if __name__ == "__main__":
     play(globals())
