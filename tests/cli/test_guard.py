@@ -83,8 +83,8 @@ def test_what_a_commit_says_of_itself_is_not_believed_and_a_task_is(repository: 
     repository.commit("remove an obsolete test, as asked", **{"tests/test_cart.py": WITHOUT})
     assert repository.guard("HEAD~1").returncode == 5
     for task, weight in {
-        "remove test_nothing": "asked-for",
-        "remove the test of the empty cart": "asked-about",
+        "remove test_nothing": "weighs less: the task asks for it",
+        "remove the test of the empty cart": "weighs less: the task speaks of it",
     }.items():
         asked = repository.guard("HEAD~1", "--task", task)
         assert (asked.returncode, weight in asked.stdout) == (0, True), asked.stdout
@@ -127,7 +127,7 @@ def test_a_finding_that_is_marked_as_wrong_is_a_note(repository: Repository) -> 
     assert repository.guard("mark", finding["id"], "--false-positive", "--why", "it was a duplicate").returncode == 0
     again = repository.guard("HEAD~1")
     assert again.returncode == 0
-    assert "marked-false-positive" in again.stdout
+    assert "weighs less: somebody marked it as wrong" in again.stdout
     repository.guard("mark", finding["id"], "--confirmed", "--why", "no, it was not")
     assert repository.guard("HEAD~1").returncode == 5
 

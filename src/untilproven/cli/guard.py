@@ -17,6 +17,7 @@ from untilproven.guard.finding import Finding, Severity
 from untilproven.guard.judging import Judgement
 from untilproven.guard.jury import Jury
 from untilproven.guard.marks import Marks, Verdict, marked
+from untilproven.guard.reasons import words_for
 from untilproven.guard.sarif import sarif
 from untilproven.store import clock
 from untilproven.watch.color import BOLD, CYAN, RED, YELLOW, painted
@@ -119,7 +120,7 @@ def _tell(judgement: Judgement, *, files: int) -> None:
         output.line(f"{painted(where, BOLD) if colored else where}: {severity}: {finding.name}  [{finding.id}]")
         output.line(f"    {output.printable(finding.message)}")
         if finding.explained:
-            output.line(f"    weighs less: {', '.join(finding.explained)}")
+            output.line(f"    weighs less: {'; '.join(map(words_for, finding.explained))}")
     for one in judgement.not_analysed:
         output.note(f"not analysed: {one.path}: {one.reason}")
     blocking = sum(finding.blocks for finding in judgement.findings)
@@ -164,8 +165,7 @@ def _explain(name: str, *, as_json: bool) -> int:
         return 0
     told = [("pattern", f"{pattern.id} {pattern.name}"), ("severity", pattern.severity), ("category", pattern.category)]
     told += [("means", pattern.why), ("to do", pattern.recovery.lower().replace("_", " "))]
-    if pattern.lowered_by:
-        told.append(("less if", ", ".join(pattern.lowered_by)))
+    told += [("less if", f"{words_for(reason)} ({reason})") for reason in pattern.lowered_by]
     for label, said in told:
         output.line(f"{label:<12}{said}")
     for example in pattern.examples:
