@@ -15,6 +15,7 @@ from untilproven.guard.signals.recipes import Recipe, recipes_in
 from untilproven.guard.signals.verifiers import Check, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
+_RUNNER = r"(?:npm|pnpm|yarn|bun|make|just|task|\$\(MAKE\))\s+"
 _SIDE = re.compile(
     r"(?:.*/)?(?:examples?|fixtures?|docs?|website|templates?|playgrounds?|demos?|samples?|benchmarks?)/"
 )
@@ -133,12 +134,18 @@ def _asks_for_status(recipe: Recipe) -> bool:
     return any("$?" in word or word == "pipefail" for command in recipe.commands for word in command.words)
 
 
+def _starts(recipe: Recipe, name: str) -> bool:
+    """Whether it runs another recipe: it verifies what that does."""
+    return re.search(rf"\b{_RUNNER}(?:run(?:-script)?\s+)?{re.escape(name)}(?![\w:.-])", recipe.text) is not None
+
+
 def _others(pair: Pair, was: Recipe, now: dict[str, Recipe]) -> tuple[str, ...]:
     """Whether the same is verified by something else still, for tests only tests will do; whether it is the project
     that it verifies."""
     purposes = {check.purpose for check in was.checks}
     purposes = purposes & {"tests"} or purposes
-    left = (check for name, recipe in now.items() if name != was.name for check in _heard(recipe))
+    apart = [recipe for name, recipe in now.items() if name != was.name and not _starts(recipe, was.name)]
+    left = (check for recipe in apart for check in _heard(recipe))
     others = ("others-left",) if any(check.purpose in purposes for check in left) else ()
     return (*others, "side-project") if _SIDE.match(pair.path) else others
 
