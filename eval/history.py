@@ -50,7 +50,7 @@ class Repository:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.name = (path.parent if path.name == ".git" else path).resolve().name.removesuffix(".git")
+        self.name = (path.parent if path.name == ".git" else path).absolute().name.removesuffix(".git")
         self._reader = subprocess.Popen(
             self._git("cat-file", "--batch"),
             env=environment(path),

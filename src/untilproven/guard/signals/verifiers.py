@@ -25,6 +25,7 @@ from untilproven.guard.signals.tools import (
 )
 
 _TARGET = re.compile(r"[A-Za-z_][\w:.-]*")
+_INSTALLED = re.compile(r"(?:.*/)?node_modules/(?:.*/)?([\w-]+)(?:\.[cm]?js)?")
 _MODULE_OPTION = re.compile(r"-[A-Za-z]*m")
 _CODE_OPTION = re.compile(r"-[a-z]*[cep]|--(?:eval|print)")
 _NODE = frozenset({"npm", "pnpm", "yarn", "bun"})
@@ -157,6 +158,9 @@ def _of_shell(words: list[str]) -> _Found:
 
 
 def _of_interpreter(words: list[str]) -> _Found:
+    for at, word in enumerate(words[1:], start=1):
+        if (installed := _INSTALLED.fullmatch(word)) and installed[1] in TOOLS:
+            return _tool([installed[1], *words[at + 1 :]])
     for at, word in enumerate(words[1:], start=1):
         if _MODULE_OPTION.fullmatch(word):
             rest = words[at + 1 :]
