@@ -8,7 +8,8 @@ from untilproven.guard.names import NAME
 
 LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|(?<![\w.])\d[\w.]*")
 _BOUND = re.compile(
-    r"(?m)(?<![\w$])([A-Za-z_$][\w$]*(?:\s*,\s*[A-Za-z_$][\w$]*){0,5})\s*(?::\s*[\w.<>\[\]]+\s*)?(?::=|=(?![=>]))\s*(.+)$"
+    r"(?m)(?<![\w$])([A-Za-z_$][\w$]*(?:\s*,\s*[A-Za-z_$][\w$]*){0,5})\s*"
+    r"(?::\s*[\w.<>\[\]:&]+(?:, ?[\w.<>\[\]:&]+)*\s*)?(?::=|=(?![=>]))\s*(.+)$"
     r"|\bwith\b(.{1,200}?)\bas\b\s*(.+)$|\bfor\b(.{1,200}?)\bin\b\s*(.+)$|^(.*?)\(([\w ,$]*)\) *(?:=> *\{?|\{) *$"
 )
 """A name and its value; what is opened, and the name it is opened as; a name, and what it goes through; a function that

@@ -20,7 +20,10 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _OF_A_CLASS = re.compile(r"^[A-Z]\w*\.(?=\w+\()")
 _OF_BOTH = frozenset({"moved", "symbol-removed", "without-subject", "cannot-be"})
 """What explains a condition that is gone, and the error with it."""
-_ASIDE = re.compile(r"(?:^|/)(?:docs?|bench\w*|perf(?:ormance)?(?:[-_]\w+)?|test[-_]?(?:helpers?|utils?|support|lib))/")
+_ASIDE = re.compile(
+    r"(?:^|/)(?:docs?|bench\w*|perf(?:ormance)?(?:[-_]\w+)?|test[-_]?(?:helpers?|utils?|support|lib))/"
+    r"|(?:(?:^|/|[-_])bench(?:mark)?s?|Bench(?:mark)?s?)\.\w+$|(?:^|/)bench(?:mark)?s?[-_][^/]*$"
+)
 """What is no part of the product."""
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
 """What is raised where something is yet to be written: whoever writes it raises it no longer."""
@@ -50,6 +53,7 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
     if raised:
         name = "raise-to-nothing" if now.returns_nothing > was.returns_nothing else "raise-removed"
         said = {*change.said_for_raises(raised, before, after), *(_OF_BOTH & {*explained})}
+        said |= {"aside"} if _is_aside(after.path) else set()
         yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=tuple(sorted(said)))
     if (now.stub or now.left_open) and not (was.stub or was.left_open) and lost_code(before, after):
         filled_in = implementations(after, change.comparison)

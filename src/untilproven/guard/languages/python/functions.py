@@ -137,9 +137,15 @@ def _raises(seen: Nodes) -> Iterator[str]:
     for statement in seen:
         if statement.kind() == "raise_statement":
             for raised in parts(statement)[:1]:
-                call = call_of(raised)
-                if call or not _CAUGHT.fullmatch(written(raised)):
-                    yield dotted(call.function if call else raised) or written(raised)
+                error = _without_traceback(raised)
+                call = call_of(error)
+                if call or not _CAUGHT.fullmatch(written(error)):
+                    yield dotted(call.function if call else error) or written(error)
+
+
+def _without_traceback(raised: SgNode) -> SgNode:
+    call = call_of(raised)
+    return call.receiver if call and call.receiver and call.name == "with_traceback" else raised
 
 
 def _handlers(seen: Nodes) -> Iterator[Handler]:
