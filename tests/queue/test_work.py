@@ -298,6 +298,23 @@ def test_a_loop_that_was_never_here_keeps_no_task_from_being_worked_on(queue: Qu
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("written", [None, b"", b'{"v": 1, "ts": "2026-'])
+def test_a_task_whose_runner_was_killed_before_its_loop_had_begun_is_begun_anew(
+    queue: Queue, written: bytes | None
+) -> None:
+    queue.add("make a", "--until=test -e a.txt")
+    task = queue.tasks()["RALPH-001"] | {"status": "in_progress", "loop": "ralph-001-make-a-44f967e1"}
+    queue.place.write("tasks.jsonl", json.dumps(task) + "\n")
+    loop = queue.place.root / ".aiwg/ralph/loops" / task["loop"]
+    (loop / "iterations").mkdir(parents=True)
+    if written is not None:
+        (loop / "events.jsonl").write_bytes(written)
+    done = queue.work()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert queue.statuses() == {"RALPH-001": "done"}
+    assert not loop.exists()
+
+
 def test_a_loop_that_cannot_be_read_keeps_its_own_task_alone(queue: Queue) -> None:
     queue.add("spoil it", "--until=test -e never", "--max-iterations=1", "--priority=9")
     queue.work()

@@ -27,6 +27,7 @@ from untilproven.runtime.notifying import tell_of_block, tell_of_run
 from untilproven.store import clock, reader
 from untilproven.store.layout import Project
 from untilproven.store.lock import FileLock, is_locked
+from untilproven.store.survey import never_began
 from untilproven.store.tasks import Tasks, book_of
 from untilproven.store.writer import LoopWriter
 
@@ -216,7 +217,12 @@ class Work:
         except (NoSuchLoop, InvalidName):  # the file may come from elsewhere
             return None
         except Damaged as error:
-            hint = f"to begin anew, move {self.project.state.loop(task.loop).path} away"
+            loop = self.project.state.loop(task.loop)
+            if is_locked(loop.lock):
+                raise Busy(f"{task.loop} is being made") from error
+            if never_began(loop):
+                return None
+            hint = f"to begin anew, move {loop.path} away"
             raise TaskRefused(f"its loop {task.loop} cannot be read: {error.message}", hint=hint) from error
         state = seen.state
         if seen.foreign or state.status is Status.COMPLETED:

