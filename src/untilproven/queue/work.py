@@ -210,23 +210,10 @@ class Work:
         return None
 
     def _going_on(self, task: Task, left: Left) -> Start | None:
-        if not task.loop:
+        seen = self._seen(task.loop) if task.loop else None
+        if seen is None or seen.foreign or seen.state.status is Status.COMPLETED:
             return None
-        try:
-            seen = reader.resolve(self.project.state, task.loop)
-        except (NoSuchLoop, InvalidName):  # the file may come from elsewhere
-            return None
-        except Damaged as error:
-            loop = self.project.state.loop(task.loop)
-            if is_locked(loop.lock):
-                raise Busy(f"{task.loop} is being made") from error
-            if never_began(loop):
-                return None
-            hint = f"to begin anew, move {loop.path} away"
-            raise TaskRefused(f"its loop {task.loop} cannot be read: {error.message}", hint=hint) from error
         state = seen.state
-        if seen.foreign or state.status is Status.COMPLETED:
-            return None
         if is_locked(self.project.state.loop(state.loop_id).lock):
             raise Busy(f"{state.loop_id} is running")
         if state.status in CONTINUABLE and not self._same(task, state, left):
@@ -239,6 +226,21 @@ class Work:
         make = partial(starting.take_up, self.project, state.loop_id, allowance=allowance or UNSET)
         cost = left.cost_usd if allowance is None or allowance.cost_usd is UNSET else allowance.cost_usd
         return Start(task=task, make=make, before=self.run_book.used_by(state.loop_id), cost_usd=cost)
+
+    def _seen(self, loop_id: str) -> reader.LoopView | None:
+        """None for a loop that never was, or whose maker was killed before it had begun."""
+        try:
+            return reader.resolve(self.project.state, loop_id)
+        except (NoSuchLoop, InvalidName):  # the file may come from elsewhere
+            return None
+        except Damaged as error:
+            loop = self.project.state.loop(loop_id)
+            if is_locked(loop.lock):
+                raise Busy(f"{loop_id} is being made") from error
+            if never_began(loop):
+                return None
+            hint = f"to begin anew, move {loop.path} away"
+            raise TaskRefused(f"its loop {loop_id} cannot be read: {error.message}", hint=hint) from error
 
     def _same(self, task: Task, state: LoopState, left: Left) -> bool:
         """Whether a loop that failed was about the task as it is now, so that another can go on from it."""
