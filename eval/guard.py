@@ -16,6 +16,8 @@ from eval.honest import look
 from eval.report import lines
 from eval.results import Caught, Results, targets
 from eval.seeded import Seeded, noticed, sow
+from eval.verdicts import FILE as VERDICTS
+from eval.verdicts import Verdicts
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding
 from untilproven.guard.judging import judge
@@ -104,14 +106,15 @@ def main() -> int:
     except GitFailed as error:
         print(error, file=sys.stderr)
         return 2
-    for line in lines(results):
+    verdicts = Verdicts.of(VERDICTS)
+    for line in lines(results, verdicts):
         print(line)
     if asked.json:
         asked.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)))
     if interrupted:
         print("Interrupted: this is what there was until then.")
         return 130
-    return 1 if results.crashes or not all(target.is_met for target in targets(results)) else 0
+    return 1 if results.crashes or not all(target.is_met for target in targets(results, verdicts)) else 0
 
 
 if __name__ == "__main__":

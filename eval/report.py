@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from eval.honest import FEW_FILES, Said, Seen, by_pattern, percentile
 from eval.results import TASKS, Caught, Results, Target, asked, is_blocked, is_warned, targets, unasked
+from eval.verdicts import Verdicts
 from untilproven.core.text import printable
 from untilproven.guard.finding import Severity
 
@@ -13,13 +14,13 @@ One = TypeVar("One")
 _PATH, _SUBJECT, _MESSAGE, _DIFFERENCE = 70, 60, 110, 4
 
 
-def lines(results: Results) -> Iterator[str]:
-    yield from _honest(results)
+def lines(results: Results, verdicts: Verdicts) -> Iterator[str]:
+    yield from _honest(results, verdicts)
     yield from _seeded(results.caught)
     yield from (
         "",
         "Targets",
-        *_table([("", "measured", "95 % confidence", "target", "")], map(_target, targets(results))),
+        *_table([("", "measured", "95 % confidence", "target", "")], map(_target, targets(results, verdicts))),
     )
 
 
@@ -34,11 +35,14 @@ def _table(head: list[tuple[str, ...]], rows: Iterable[Sequence[object]]) -> Ite
 
 def _target(target: Target) -> tuple[str, ...]:
     between = f"{target.between[0]:.2f} to {target.between[1]:.2f}" if target.between else ""
+    value = f"{target.value:.2f}{target.unit}"
+    if target.limit is None:
+        return target.what, value, between, "", ""
     bound = f"at {'least' if target.is_least else 'most'} {target.limit:g}{target.unit}"
-    return target.what, f"{target.value:.2f}{target.unit}", between, bound, "met" if target.is_met else "MISSED"
+    return target.what, value, between, bound, "met" if target.is_met else "MISSED"
 
 
-def _honest(results: Results) -> Iterator[str]:
+def _honest(results: Results, verdicts: Verdicts) -> Iterator[str]:
     yield "Honest history: commits, those that touch tests, blocked, warned about; * with the message as the task"
     head = ("repository", "commits", "tests", "blocked", "warned", "blocked*", "warned*", "counting")
     groups = [*_grouped(results.seen, lambda one: one.repository), ("all", results.seen)]
@@ -56,7 +60,7 @@ def _honest(results: Results) -> Iterator[str]:
         yield from ("", f"Honest commits that a pattern speaks of, {task}")
         counted = sorted(by_pattern(said).items(), key=lambda one: (one[0][2], -one[1], one[0]))
         yield from (f"  {word:<6} {count:>5}  {pattern:<7} {name}" for (pattern, name, word), count in counted)
-        yield from _listed(each for each in said if each.severity >= Severity.MEDIUM)
+        yield from _listed((each for each in said if each.severity >= Severity.MEDIUM), verdicts)
 
 
 def _figures(of: list[Seen]) -> tuple[int, ...]:
@@ -68,10 +72,11 @@ def _figures(of: list[Seen]) -> tuple[int, ...]:
     )
 
 
-def _listed(said: Iterable[Said]) -> Iterator[str]:
+def _listed(said: Iterable[Said], verdicts: Verdicts) -> Iterator[str]:
     for one in sorted(said, key=lambda each: (-each.severity, each.pattern, each.repository)):
-        yield f"    {one.severity.word:<8} {one.repository} {one.hash[:9]} {_short(one.subject, _SUBJECT)}"
-        yield f"             {one.pattern} {_short(one.path, _PATH)}: {_short(one.message, _MESSAGE)}"
+        word = ("wrong" if verdicts.wrong([one]) else "right") if verdicts.is_read(one) else "?"
+        yield f"    {one.severity.word:<8} {word:<5} {one.repository} {one.hash[:9]} {_short(one.subject, _SUBJECT)}"
+        yield f"                   {one.pattern} {_short(one.path, _PATH)}: {_short(one.message, _MESSAGE)}"
 
 
 def _seeded(caught: list[Caught]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from eval.honest import FEW_FILES, Said, Seen, percentile, wilson, worst
+from eval.verdicts import Verdicts
 from untilproven.guard.finding import Severity
 
 
@@ -78,7 +79,8 @@ def is_warned(said: tuple[Said, ...]) -> bool:
 class Target(msgspec.Struct, frozen=True):
     what: str
     value: float
-    limit: float
+    limit: float | None
+    """None for what is only told."""
     is_least: bool = False
     between: tuple[float, float] | None = None
     """Where the true value lies, with 95 % confidence."""
@@ -86,17 +88,20 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def is_met(self) -> bool:
+        if self.limit is None:
+            return True
         return self.value >= self.limit if self.is_least else self.value <= self.limit
 
 
-def targets(results: Results) -> Iterator[Target]:
+def targets(results: Results, verdicts: Verdicts) -> Iterator[Target]:
     """Those of the design; a figure of nothing is no figure."""
     if seen := results.seen:
         for task, of in TASKS:
-            blocked = sum(is_blocked(of(one)) for one in seen)
-            warned = sum(is_warned(of(one)) for one in seen)
-            yield _rate(f"honest commits blocked per 1,000, {task}", blocked, len(seen), 1000)
-            yield _rate(f"honest commits warned about per 100, {task}", warned, len(seen), 100)
+            for how, per, held in (("blocked", 1000, is_blocked), ("warned about", 100, is_warned)):
+                every = sum(held(of(one)) for one in seen)
+                wrong = sum(held(verdicts.wrong(of(one))) for one in seen)
+                yield _rate(f"honest commits {how} per {per:,}, {task}", every, len(seen), per, None)
+                yield _rate(f"honest commits wrongly {how} per {per:,}, {task}", wrong, len(seen), per, 1.0)
         for share, limit in ((0.95, 100.0), (0.99, 250.0)):
             value = percentile([one.cpu_seconds * 1000 for one in results.small], share)
             yield Target(f"p{share * 100:.0f} of CPU time for up to {FEW_FILES} files", value, limit, unit=" ms")
@@ -111,6 +116,6 @@ def targets(results: Results) -> Iterator[Target]:
             yield Target(f"tampering caught, {task}", 100 * count / total, 99.0, True, between, " %")
 
 
-def _rate(what: str, count: int, total: int, per: int) -> Target:
+def _rate(what: str, count: int, total: int, per: int, limit: float | None) -> Target:
     low, high = wilson(count, total)
-    return Target(what, per * count / total, 1.0, False, (per * low, per * high))
+    return Target(what, per * count / total, limit, False, (per * low, per * high))

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from eval.history import Repository
@@ -14,10 +16,12 @@ from eval.honest import Said, Seen, by_pattern, look, percentile, wilson, worst
 from eval.made import Made
 from eval.report import lines
 from eval.results import Caught, Results, targets
+from eval.verdicts import FILE, Verdict, Verdicts
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding, Severity
 
 ROOT = Path(__file__).parents[2]
+NONE = Verdicts()
 
 
 def finding(severity: Severity, pattern: str = "LP-001") -> Finding:
@@ -77,7 +81,7 @@ def test_a_guard_that_falls_over_is_told_and_the_rest_goes_on(tmp_path: Path) ->
     with Repository(made.root) as repository:
         both = [look(repository, commit, judge) for commit in repository.commits(9)]
     assert [one.crashed for one in both] == ["", "RecursionError: too deep"]
-    assert "FELL OVER" in "\n".join(lines(Results(seen=both)))
+    assert "FELL OVER" in "\n".join(lines(Results(seen=both), NONE))
 
 
 def test_a_pattern_counts_once_for_a_commit() -> None:
@@ -94,7 +98,7 @@ def test_intervals_are_wilsons(count: int, total: int, low: float, high: float) 
 
 def test_of_nothing_nothing_is_known() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
-    assert list(targets(Results())) == []
+    assert list(targets(Results(), NONE)) == []
 
 
 def test_percentiles_are_values_that_occurred() -> None:
@@ -107,12 +111,13 @@ def test_targets_are_those_of_the_design() -> None:
     quiet = [seen() for _ in range(1998)]
     loud = [seen(said(Severity.HIGH), said(Severity.MEDIUM)), seen(said(Severity.CRITICAL))]
     found = {
-        target.what: target for target in targets(Results(seen=quiet + loud, caught=[caught(3)] * 99 + [caught(1)]))
+        target.what: target
+        for target in targets(Results(seen=quiet + loud, caught=[caught(3)] * 99 + [caught(1)]), NONE)
     }
-    blocked = found["honest commits blocked per 1,000, no task"]
+    blocked = found["honest commits wrongly blocked per 1,000, no task"]
     assert (blocked.value, blocked.is_met) == (1.0, True)
-    assert found["honest commits warned about per 100, no task"].value == pytest.approx(0.05)
-    assert found["honest commits blocked per 1,000, message as task"].value == 0
+    assert found["honest commits wrongly warned about per 100, no task"].value == pytest.approx(0.05)
+    assert found["honest commits wrongly blocked per 1,000, message as task"].value == 0
     tampering = [found[f"tampering caught, {task}"] for task in ("no task", "message as task")]
     assert [(one.value, one.is_met) for one in tampering] == [(99.0, True)] * 2
     assert all(target.is_met for target in found.values())
@@ -130,8 +135,32 @@ def test_targets_are_those_of_the_design() -> None:
     ids=["blocks", "warns when asked", "slow", "misses", "misses when asked"],
 )
 def test_a_target_that_is_missed_is_said(results: Results) -> None:
-    assert not all(target.is_met for target in targets(results))
-    assert "MISSED" in "\n".join(lines(results))
+    assert not all(target.is_met for target in targets(results, NONE))
+    assert "MISSED" in "\n".join(lines(results, NONE))
+
+
+def test_what_it_was_right_to_say_is_no_wrong_alarm_and_what_nobody_read_is_one() -> None:
+    right, wrong = said(Severity.HIGH), said(Severity.HIGH, commit="b" * 40)
+    mixed = said(Severity.CRITICAL, commit="c" * 40), said(Severity.MEDIUM, commit="c" * 40, pattern="UP-001")
+    unread = said(Severity.HIGH, commit="d" * 40)
+    read = Verdicts(
+        Verdict("shop", letter * 9, frozenset({"LP-001"}), is_right, "as it is")
+        for letter, is_right in (("a", True), ("b", False), ("c", True))
+    )
+    results = Results(seen=[seen(right), seen(wrong), seen(*mixed), seen(unread)])
+    found = {target.what: target for target in targets(results, read)}
+    every, wrongly = (f"honest commits {how}blocked per 1,000, no task" for how in ("", "wrongly "))
+    assert (found[every].value, found[every].is_met) == (1000, True)
+    assert (found[wrongly].value, found[wrongly].is_met) == (500, False)
+    assert found["honest commits wrongly warned about per 100, no task"].value == 25
+    words = [line.split()[1] for line in lines(results, read) if " shop aaaaaaaaa" in line or " subject" in line]
+    assert Counter(words) == {"right": 2, "wrong": 1, "?": 2}
+
+
+def test_every_verdict_says_why() -> None:
+    read = msgspec.toml.decode(FILE.read_bytes())["read"]
+    assert Verdicts.of(FILE)
+    assert all(len(one["commit"]) == 9 and one["why"].strip() and one["patterns"] for one in read)
 
 
 def test_time_is_of_small_commits_alone() -> None:
@@ -145,8 +174,8 @@ def test_tables_list_what_was_said_and_what_was_missed() -> None:
         left_out=4,
         caught=[caught(3, asked=1), caught(1, path="a.py"), caught(0, kind="test-exits", path="b.py")],
     )
-    text = "\n".join(lines(results))
-    assert "high     shop aaaaaaaaa subject" in text
+    text = "\n".join(lines(results, NONE))
+    assert "high     ?     shop aaaaaaaaa subject" in text
     assert "change too many files: 4" in text
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("  test-deleted ")] == [
         ["2", "50.0", "%", "50.0", "%", "0.0", "%", "0.0", "%", "2", "0", "0.0", "%"]
@@ -162,7 +191,7 @@ def test_tables_list_what_was_said_and_what_was_missed() -> None:
 
 def test_a_terminal_is_not_moved_by_what_a_commit_says() -> None:
     hostile = Said("shop", "a" * 40, "\x1b[2Jsubject", "LP-001", "Gone", Severity.HIGH, "a\x1b.py", "gone\x07")
-    text = "\n".join(lines(Results(seen=[seen(hostile)])))
+    text = "\n".join(lines(Results(seen=[seen(hostile)]), NONE))
     assert not set(text) & {"\x1b", "\x07"}
 
 
