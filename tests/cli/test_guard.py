@@ -106,6 +106,20 @@ def test_untracked_files_count_and_ignored_ones_do_not(repository: Repository) -
     assert repository.guard("--working-tree").returncode == 0
 
 
+def test_notes_that_say_the_same_of_one_file_are_told_as_one(repository: Repository) -> None:
+    tests = "import sys\n\nimport pytest\nfrom cart import total\n" + "".join(
+        f"\n\n{{mark}}def test_{number}():\n    assert total([{number}]) == {number}\n" for number in range(8)
+    )
+    repository.commit("tests", **{"tests/test_cart.py": tests.format(mark="")})
+    mark = '@pytest.mark.skipif(sys.platform == "win32", reason="names have no case there")\n'
+    repository.commit("skip", **{"tests/test_cart.py": tests.format(mark=mark)})
+    told = repository.guard("HEAD~1")
+    assert told.stdout.count("runs no longer everywhere") == 1, told.stdout
+    assert "and 7 more of these: test_1, test_2, test_3, test_4, test_5, ..." in told.stdout
+    assert "notes: 8" in told.stderr
+    assert len(json.loads(repository.guard("HEAD~1", "--json").stdout)["findings"]) == 8
+
+
 def test_json_and_sarif_say_the_same(repository: Repository) -> None:
     repository.commit("tidy", **{"tests/test_cart.py": WITHOUT})
     told = json.loads(repository.guard("HEAD~1", "--json").stdout)

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from untilproven.workspace.git.confined import Git, confined
 
 _COLORS = {Severity.CRITICAL: RED, Severity.HIGH: RED, Severity.MEDIUM: YELLOW, Severity.LOW: CYAN}
 _REFUSED = 5
+_NAMED = 5
 
 
 class _Guard(click.Group):
@@ -114,13 +116,16 @@ def _changes(git: Git, base: str | None, head: str | None, *, staged: bool, work
 
 def _tell(judgement: Judgement, *, files: int) -> None:
     colored = output.wants_color(sys.stdout)
-    for finding in judgement.findings:
+    for finding, others in _folded(judgement.findings):
         where = f"{output.printable(finding.path)}:{finding.line}"
         severity = painted(finding.severity.word, _COLORS[finding.severity]) if colored else finding.severity.word
         output.line(f"{painted(where, BOLD) if colored else where}: {severity}: {finding.name}  [{finding.id}]")
         output.line(f"    {output.printable(finding.message)}")
         if finding.explained:
             output.line(f"    weighs less: {'; '.join(map(words_for, finding.explained))}")
+        if others:
+            names = ", ".join(output.printable(one.subject) for one in others[:_NAMED])
+            output.line(f"    and {len(others)} more of these: {names}{', ...' if others[_NAMED:] else ''}")
     for one in judgement.not_analysed:
         output.note(f"not analysed: {one.path}: {one.reason}")
     blocking = sum(finding.blocks for finding in judgement.findings)
@@ -129,6 +134,15 @@ def _tell(judgement: Judgement, *, files: int) -> None:
     output.note(f"files changed: {files}; findings that block: {blocking}, that warn: {warning}, notes: {notes}")
     if blocking:
         output.note("what a finding means: ralph guard --explain ID; if it is wrong: ralph guard mark FINDING --help")
+
+
+def _folded(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Notes that say the same of one file for the same reason are told as one; whatever weighs more stands alone."""
+    groups: dict[object, list[Finding]] = {}
+    for one in findings:
+        is_note = one.severity is Severity.LOW
+        groups.setdefault((one.pattern, one.path, one.explained) if is_note else id(one), []).append(one)
+    return ((first, others) for first, *others in groups.values())
 
 
 def _document(judgement: Judgement, *, files: int) -> dict[str, Any]:
