@@ -16,7 +16,7 @@ from untilproven.guard.rows import Rows
 from untilproven.guard.source import WARNS, Source
 from untilproven.guard.successors import Successors
 from untilproven.guard.tokens import all_tokens, rest_of, telling, tokens_of
-from untilproven.guard.values import edit, fragments
+from untilproven.guard.values import edit, fragments, is_exchanged_within
 
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _VERSION = re.compile(r"[A-Za-z_]{2}\d")
@@ -187,6 +187,8 @@ class Explanations:
         """A piece that is other, or the name that the value is given to in it, stands on lines that differ; or a text
         on them is in the one and not in the other."""
         if telling(frozenset({edit(was, now).key})) & self._source.tokens_lower:
+            return True
+        if is_exchanged_within(was, now, *map(telling, self._source.exchanged)):
             return True
         for value, other, told in zip((was, now), (now, was), self._source.told, strict=True):
             if any(text in value and text not in other for text in told):

@@ -48,6 +48,13 @@ def fragments(was: str, now: str) -> tuple[str, str]:
     return was[: len(was) - end], now[: len(now) - end]
 
 
+def is_exchanged_within(was: str, now: str, gone: frozenset[str], come: frozenset[str]) -> bool:
+    """The whole difference is that a word which is gone stands as another that has come, be it as a part of words."""
+    before, after = "".join(was.split()), "".join(now.split())
+    others = [word for word in come if word in after]
+    return any(before.replace(word, other) == after for word in gone if word in before for other in others)
+
+
 def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged. So
     it is with an assertion that went from several, if it names something of the source that differs."""
