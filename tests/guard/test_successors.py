@@ -65,6 +65,24 @@ def test_a_new_test_in_another_file_with_words_of_its_name_is_about_something_el
     assert deletion(before, after) == (Severity.CRITICAL, ())
 
 
+def test_new_cases_in_another_file_that_was_there_do_not_renew_a_test_with_words_of_its_name() -> None:
+    old = """
+def test_error_of_invalid_label():
+    with pytest.raises(InvalidBox) as found:
+        box("a; 1 ~ b")
+    assert found.message() == "expected a sign after 1"
+"""
+    new = """
+@pytest.mark.parametrize("end", [1, 2, 3])
+def test_parses_invalid_end(end):
+    with pytest.raises(InvalidLabel):
+        label(end)
+"""
+    before = {"tests/test_box.py": f"{old}\n{SUMS}", "tests/test_label.py": SUMS}
+    after = {"tests/test_box.py": SUMS, "tests/test_label.py": f"{SUMS}\n{new}"}
+    assert deletion(before, after) == (Severity.CRITICAL, ())
+
+
 MANIFEST = """
 def test_name():
     read = find("META-INF/MANIFEST.MF").attributes()

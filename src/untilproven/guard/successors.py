@@ -129,7 +129,8 @@ class Successors:
         return False
 
     def renewed(self, test: Placed) -> list[Placed]:
-        """New tests with nearly its name, or in a file that is named for it; by words that say something."""
+        """New tests with nearly its name, or in a file that is named for it; by words that say something. In another
+        file that was there before, it must be about most of the same."""
         name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
         found = []
         for one in self._tests.added if name else ():
@@ -140,7 +141,8 @@ class Successors:
             )
             own = words_of(one.short)
             is_near = is_near or (bool(own) and own <= name <= words_of(one.name))
-            if one.test.assertions and is_near:
+            is_elsewhere = one.pair is not test.pair and one.pair.before is not None
+            if one.test.assertions and is_near and (not is_elsewhere or _has_most(one, test)):
                 found.append(one)
         return found
 
