@@ -49,15 +49,21 @@ class Explanations:
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
-        names = test.words | _called_like(test)
-        if names & self._source.gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._source.gone:
+        if self._is_without_subject(test):
             found.append("symbol-removed")
         elif self._is_about_gone(test) or self._is_about_what_went(test):
             found.append("source-removed")
+            found += ["quiet"] if self._source.warns_nowhere_new and _wants_warnings(test) else []
         is_about_changed = self._is_about_changed(test)
         own = telling(names_in(test.text)) - _common(test.side) - {test.short}
         found += self._successors.of(test, own, is_about_changed=is_about_changed)
         return tuple(found or self._of_those_beside(test))
+
+    def _is_without_subject(self, test: Placed) -> bool:
+        names = {*test.words, *_called_like(test), _OF_TESTS.sub("", PurePosixPath(test.path).stem)}
+        if names & self._source.gone:
+            return True
+        return any(re.search(rf"\b{re.escape(name)}\b", test.text) for name in self._source.undefined_there)
 
     def are_ported(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
         """Of assertions that are asked nowhere: like those of several tests beside it they were asked of something that
@@ -252,6 +258,11 @@ def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:
 def _called_like(test: Placed) -> frozenset[str]:
     """Its own name, if it calls something by it."""
     return frozenset({test.short} if test.text.count(f"{test.short}(") > 1 else ())
+
+
+def _wants_warnings(test: Placed) -> bool:
+    """It asks for a warning, as for an error."""
+    return any(one.error and WARNS.search(one.error) for one in test.test.assertions)
 
 
 def _named_for(test: Placed) -> frozenset[str]:

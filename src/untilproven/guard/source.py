@@ -103,6 +103,16 @@ class Source:
         return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - EVERYWHERE
 
     @cached_property
+    def undefined_there(self) -> frozenset[str]:
+        """The same with the file that defined them, as they are called: `file.name`."""
+        found = set()
+        for pair in self._pairs if self.undefined else ():
+            went, came = lines_changed(pair)
+            gone = {*_defined(went, pair.before)} - {*_defined(came, pair.after)}
+            found |= {f"{PurePosixPath(pair.path).stem}.{name}" for name in gone & self.undefined}
+        return frozenset(found)
+
+    @cached_property
     def words_gone(self) -> frozenset[str]:
         """Words of lines of the source that went, and that no file has any more that differs."""
         was = {name for pair in self._pairs for line in lines_changed(pair).went for name in NAME.findall(line)}
@@ -121,6 +131,12 @@ class Source:
     def warns_less(self) -> bool:
         """Somewhere the source warns no longer."""
         return any(WARNS.search(line) for pair in self._pairs for line in lines_changed(pair).went)
+
+    @cached_property
+    def warns_nowhere_new(self) -> bool:
+        """It warns less, and on no line of code that came."""
+        code = [pair for pair in self._pairs if grammar_of(pair.path)]
+        return self.warns_less and not any(WARNS.search(line) for pair in code for line in lines_changed(pair).came)
 
     @cached_property
     def dwindled(self) -> frozenset[str]:
