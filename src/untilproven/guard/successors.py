@@ -5,6 +5,7 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
+from untilproven.guard.bindings import bound_in
 from untilproven.guard.claims import claim, strong
 from untilproven.guard.comparison import Pair
 from untilproven.guard.names import NAME, words_of
@@ -25,7 +26,7 @@ _TELLING = 6
 _HARDLY_ANOTHER = 2
 _MOST = 3
 _SEVERAL = 4
-"""So many names must be a test's own to be looked for in others."""
+"""So many names must be a test's own to be looked for in others, or so many assertions."""
 
 
 class Successors:
@@ -53,6 +54,8 @@ class Successors:
             found.append("replaced")
         elif self._is_folded(test):
             found.append("folded")
+        elif self._is_mostly_asked_beside(test):
+            found.append("asked-of-others")
         return tuple(found)
 
     def are_others_moved(self, test: Placed) -> bool:
@@ -112,6 +115,17 @@ class Successors:
         beside = [one for one in self._kept if one.after.pair is test.pair and _has_most(one.after, test)]
         came = [_wanted(one.after) - _wanted(one.before) for one in beside]
         return bool(wanted) and all(any(text in more for texts in came for more in texts) for text in wanted)
+
+    def _is_mostly_asked_beside(self, test: Placed) -> bool:
+        """Half of what it asked is asked in the same words by others of its suite, and of nothing that it made itself."""
+        asked, own = strong(test.test.assertions), bound_in(test.text).keys()
+        suite = test.name.removesuffix(test.short)
+        free = [claim(one) for one in asked if not own & {*NAME.findall(one.text)}]
+        if len(asked) < _SEVERAL or 2 * len(free) < len(asked):
+            return False
+        beside = (one.after for one in self._kept if one.after.pair is test.pair and one.after.name.startswith(suite))
+        there = {claim(each) for one in beside for each in strong(one.test.assertions)}
+        return 2 * sum(each in there for each in free) >= len(asked)
 
     def _is_split(self, test: Placed) -> bool:
         """New tests that are made of its words ask as much, and of the same things."""
