@@ -117,7 +117,7 @@ class Successors:
         return bool(wanted) and all(any(text in more for texts in came for more in texts) for text in wanted)
 
     def _is_mostly_asked_beside(self, test: Placed) -> bool:
-        """Half of what it asked is asked in the same words by others of its suite, and of nothing that it made itself."""
+        """Half of what it asked others of its suite ask in the same words, and of nothing that it made itself."""
         asked, own = strong(test.test.assertions), bound_in(test.text).keys()
         suite = test.name.removesuffix(test.short)
         free = [claim(one) for one in asked if not own & {*NAME.findall(one.text)}]

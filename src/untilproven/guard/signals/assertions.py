@@ -79,7 +79,7 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     for old, new in pairs:
         said = explanations.of_expected(one, old, new) if new.expected else explained
         said = (*said, "computed") if _is_computed(old, new) else said
-        said = (*said, *asked_instead(old, new, come, pairs, more if "source-changed" not in explained else None))
+        said = (*said, *asked_instead(one, old, new, come, pairs, more if "source-changed" not in explained else None))
         yield from _compared(one, old, new, said)
     yield from _mocked(one)
 
