@@ -11,6 +11,7 @@ import msgspec
 from untilproven.guard.finding import Signal
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
+_CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w*)\([^()A-Za-z]*\)")
 _GIVEN_TO = frozenset({":", "=", "=>"})
 _QUOTES = frozenset("\"'`")
 _ENOUGH = 3
@@ -59,6 +60,7 @@ def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged. So
     it is with an assertion that went from several, if it names something of the source that differs."""
     every = list(signals)
+    series = _in_series(every)
     gone = Counter(signal.was for signal in every if "named" in signal.explained)
     edits = [
         (signal, edit(signal.was or "", signal.now or "")) for signal in every if signal.name == "expected-changed"
@@ -66,7 +68,23 @@ def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     for signal in every:
         is_alike = signal.name == "expected-changed" and _has_likes(signal, edits)
         is_alike = is_alike or ("named" in signal.explained and gone[signal.was] >= _SEVERAL)
+        is_alike = is_alike or (signal.name == "expected-changed" and _asked_of(signal) in series)
         yield msgspec.structs.replace(signal, explained=(*signal.explained, "alike")) if is_alike else signal
+
+
+def _in_series(signals: list[Signal]) -> frozenset[str]:
+    """Calls of which several tests of a file expect several values otherwise: it is another series of them."""
+    times = Counter(
+        (one.path, one.subject, _asked_of(one)) for one in signals if one.name == "expected-changed" and _asked_of(one)
+    )
+    tests = Counter(asked for (_, _, asked), values in times.items() if values >= _SEVERAL)
+    return frozenset(asked for asked, number in tests.items() if number >= _SEVERAL)
+
+
+def _asked_of(signal: Signal) -> str:
+    """What is called with what is written out: `file: wait(1, 0)` is `file: wait`."""
+    found = _CALL.search(signal.was or "")
+    return f"{signal.path}: {found[1]}" if found else ""
 
 
 def _has_likes(signal: Signal, edits: list[tuple[Signal, Edit]]) -> bool:
