@@ -83,6 +83,14 @@ def test_parses_invalid_end(end):
     assert deletion(before, after) == (Severity.CRITICAL, ())
 
 
+def test_a_new_test_in_another_file_that_was_there_with_all_of_its_name_and_more_renews_it() -> None:
+    old = 'def test_filters_async_parser():\n    found = filtered("a", of=1)\n    assert found.next() == 2\n'
+    new = "def test_async_parser_filters_nothing():\n    with pytest.raises(Empty):\n        Delegate(3).advance()\n"
+    before = {"tests/test_loop.py": f"{old}\n{SUMS}", "tests/test_filter.py": SUMS}
+    after = {"tests/test_loop.py": SUMS, "tests/test_filter.py": f"{SUMS}\n{new}"}
+    assert deletion(before, after) == (Severity.LOW, ("renewed",))
+
+
 MANIFEST = """
 def test_name():
     read = find("META-INF/MANIFEST.MF").attributes()

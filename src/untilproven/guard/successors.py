@@ -144,7 +144,7 @@ class Successors:
 
     def renewed(self, test: Placed) -> list[Placed]:
         """New tests with nearly its name, or in a file that is named for it; by words that say something. In another
-        file that was there before, it must be about most of the same."""
+        file that was there before, one has all of them in its own name or is about most of the same."""
         name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
         found = []
         for one in self._tests.added if name else ():
@@ -155,8 +155,9 @@ class Successors:
             )
             own = words_of(one.short)
             is_near = is_near or (bool(own) and own <= name <= words_of(one.name))
-            is_elsewhere = one.pair is not test.pair and one.pair.before is not None
-            if one.test.assertions and is_near and (not is_elsewhere or _has_most(one, test)):
+            if one.pair is not test.pair and one.pair.before is not None:
+                is_near = is_near and (name <= own or _has_most(one, test))
+            if one.test.assertions and is_near:
                 found.append(one)
         return found
 
