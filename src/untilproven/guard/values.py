@@ -116,4 +116,5 @@ def _key(before: list[str], after: list[str]) -> str:
             break
         same += 1
     signs = [piece for piece in before[:same] if piece not in _QUOTES]
-    return signs[-2].lower() if len(signs) > 1 and signs[-1] in _GIVEN_TO else ""
+    is_given = len(signs) > 1 and signs[-1] in _GIVEN_TO and signs[-2].isidentifier()
+    return signs[-2].lower() if is_given else ""
