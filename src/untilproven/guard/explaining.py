@@ -6,10 +6,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.adapting import Adapted
+from untilproven.guard.besides import besides_assertions
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.lines import tokens_changed
-from untilproven.guard.moving import Elsewhere, are_written_out, besides_assertions, gives_otherwise
+from untilproven.guard.moving import Elsewhere, are_written_out, gives_otherwise
 from untilproven.guard.names import EVERYWHERE, NAME, WORD, names_in, parts_of
 from untilproven.guard.pairing import Became, Placed, Tests
 from untilproven.guard.rows import Rows
