@@ -65,7 +65,7 @@ def test_a_new_test_in_another_file_with_words_of_its_name_is_about_something_el
     assert deletion(before, after) == (Severity.CRITICAL, ())
 
 
-def test_new_cases_in_another_file_that_was_there_do_not_renew_a_test_with_words_of_its_name() -> None:
+def test_new_cases_in_another_file_that_was_there_leave_a_warning_of_a_test_with_words_of_its_name() -> None:
     old = """
 def test_error_of_invalid_label():
     with pytest.raises(InvalidBox) as found:
@@ -80,7 +80,7 @@ def test_parses_invalid_end(end):
 """
     before = {"tests/test_box.py": f"{old}\n{SUMS}", "tests/test_label.py": SUMS}
     after = {"tests/test_box.py": SUMS, "tests/test_label.py": f"{SUMS}\n{new}"}
-    assert deletion(before, after) == (Severity.CRITICAL, ())
+    assert deletion(before, after) == (Severity.MEDIUM, ("replaced",))
 
 
 def test_a_new_test_in_another_file_that_was_there_with_all_of_its_name_and_more_renews_it() -> None:

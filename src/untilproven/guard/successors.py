@@ -44,9 +44,10 @@ class Successors:
             runs_more = any(one.test.running > test.test.running for one in twins)
             found.append("variant" if runs_more else "twin")
         renewed = self.renewed(test)
+        certain = [one for one in renewed if _is_certainly(one, test)]
         if self._are_consolidated(test) or self._is_split(test) or self._is_part_of_another(test):
             found.append("consolidated")
-        elif (renewed and max(map(weight, renewed)) >= weight(test)) or self._is_file_renewed(test):
+        elif (certain and max(map(weight, certain)) >= weight(test)) or self._is_file_renewed(test):
             found.append("renewed")
         elif is_about_changed and self._is_rewritten(test, own):
             found.append("rewritten")
@@ -143,8 +144,7 @@ class Successors:
         return False
 
     def renewed(self, test: Placed) -> list[Placed]:
-        """New tests with nearly its name, or in a file that is named for it; by words that say something. In another
-        file that was there before, one has all of them in its own name or is about most of the same."""
+        """New tests with nearly its name, or in a file that is named for it; by words that say something."""
         name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
         found = []
         for one in self._tests.added if name else ():
@@ -155,8 +155,6 @@ class Successors:
             )
             own = words_of(one.short)
             is_near = is_near or (bool(own) and own <= name <= words_of(one.name))
-            if one.pair is not test.pair and one.pair.before is not None:
-                is_near = is_near and (name <= own or _has_most(one, test))
             if one.test.assertions and is_near:
                 found.append(one)
         return found
@@ -221,6 +219,15 @@ class Successors:
     @cached_property
     def _gained(self) -> list[Placed]:
         return [one for one in (*self._tests.added, *(one.after for one in self._grown)) if one.test.assertions]
+
+
+def _is_certainly(new: Placed, test: Placed) -> bool:
+    """In another file that was there before, a new test with words of its name may be about something else: unless it
+    has all of them and more in its own, or is about most of the same."""
+    if new.pair is test.pair or new.pair.before is None or _has_most(new, test):
+        return True
+    name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
+    return len(name) > 1 and (name <= words_of(new.short) or new.short.startswith(_NUMBER.sub("", test.short)))
 
 
 def _name_what_it_asks(others: list[Placed], test: Placed) -> bool:
