@@ -24,6 +24,7 @@ _VERSION = re.compile(r"[A-Za-z_]{2}\d")
 _NEGATED = re.compile(r"^(?:not\b|!)|^\(|\)$")
 _CALLED_BACK = re.compile(r"_?(?:done|cb|callback|next|end|finish)(?:\(\w*\))?")
 _AWAITED = re.compile(r"\bawait\b|\bnew Promise\b")
+_ARGUMENT = re.compile(r"(?<=[(,\s])([A-Za-z_]\w*)\s?=(?!=)")
 _SHORTEST = 4
 _SHORTEST_PIECE = 5
 _AROUND = " ,;:.\"'`"
@@ -132,7 +133,7 @@ class Explanations:
             found = (*found, "dependency-removed")
         rest = rest_of(one.before.text, was.text) - rest_of(one.after.text, "")
         said = f"{was.text} {was.about}"
-        named = telling(tokens_of(said)) - _common(one.before.side)
+        named = telling(tokens_of(said)) - _common(one.before.side) - (_given_as(said) & self._source.only_told)
         is_quiet = WARNS.search(said) is not None and any(map(WARNS.search, self._source.tokens[0]))
         fewer = Counter(all_tokens(one.before.text)) - Counter(all_tokens(one.after.text))
         beside = frozenset(fewer - Counter(word for each in gone for word in all_tokens(each.text)))
@@ -247,6 +248,11 @@ class Explanations:
         if words and self._source.warns_less and any(WARNS.search(asked.text) for asked in test.test.assertions):
             return True
         return bool(parts_of(test.name) & (self._source.dwindled | self._source.shrunk))
+
+
+def _given_as(said: str) -> frozenset[str]:
+    """Names that are only those of arguments: `minutes` of `wait(minutes=3)`."""
+    return frozenset(_ARGUMENT.findall(said)) - tokens_of(_ARGUMENT.sub("", said))
 
 
 def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:

@@ -76,6 +76,11 @@ class Source:
         return was, now
 
     @cached_property
+    def only_told(self) -> frozenset[str]:
+        """Of those that went, the ones that stood in texts alone: they name nothing."""
+        return self.tokens[0] - frozenset(all_tokens(_TEXT.sub("", self.texts[0])))
+
+    @cached_property
     def tokens_lower(self) -> frozenset[str]:
         return frozenset(token.lower() for side in self.tokens for token in side)
 
