@@ -57,10 +57,9 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
         yield _signal(name, after, was=", ".join(raised), amount=len(raised), explained=tuple(sorted(said)))
     if (now.stub or now.left_open) and not (was.stub or was.left_open) and lost_code(before, after):
         filled_in = implementations(after, change.comparison)
-        said = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
-        if not now.stub and change.are_wanted_by_tests(now.raises, after):
-            said = (*said, "told")
-        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=said)
+        moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
+        told = ("told",) if not now.stub and change.are_wanted_by_tests(now.raises, after) else ()
+        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=(*moved, *told))
 
 
 def _is_aside(path: str) -> bool:
