@@ -17,7 +17,7 @@ from untilproven.guard.rows import Rows
 from untilproven.guard.source import WARNS, Source
 from untilproven.guard.successors import Successors
 from untilproven.guard.tokens import all_tokens, rest_of, telling, tokens_of
-from untilproven.guard.values import edit, fragments, is_exchanged_within
+from untilproven.guard.values import edit, fragments, is_exchanged_within, is_reordered
 
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _VERSION = re.compile(r"[A-Za-z_]{2}\d")
@@ -182,6 +182,7 @@ class Explanations:
             len(tokens_of(was)) >= _FEWEST_OF_A_MESSAGE or not (lost or come)
         )
         is_seen = telling(seen) or self._is_written(was, now) or self._is_only_spaced_otherwise(was, now)
+        is_seen = is_seen or (is_reordered(was, now) and self._source.is_reordered)
         if is_message or is_seen or ("source-changed" in found and (is_exchanged or self._may_be(one, old, new))):
             found.append("backed")
         return tuple(found)

@@ -192,6 +192,15 @@ class Source:
         return frozenset(name for name in named | names if len(name) >= _SHORTEST) - EVERYWHERE
 
     @cached_property
+    def is_reordered(self) -> bool:
+        """Some function of it has the same lines in another order."""
+        pairs = ((one, other) for one, other in functions_of(self._comparison) if one and other.pair.kind == "source")
+        return any(
+            lines_of(one.text) == lines_of(other.text) and one.text.split() != other.text.split()
+            for one, other in pairs
+        )
+
+    @cached_property
     def parts_touched(self) -> frozenset[str]:
         """The same, and the words that these names are made of."""
         parts = {part for name in self._named for part in parts_of(name)}

@@ -56,6 +56,12 @@ def is_exchanged_within(was: str, now: str, gone: frozenset[str], come: frozense
     return any(before.replace(word, other) == after for word in gone if word in before for other in others)
 
 
+def is_reordered(was: str, now: str) -> bool:
+    """Of several words and signs, the same in another order."""
+    before, after = _PIECE.findall(was), _PIECE.findall(now)
+    return before != after and len(before) > _SEVERAL and Counter(before) == Counter(after)
+
+
 def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged. So
     it is with an assertion that went from several, if it names something of the source that differs."""
