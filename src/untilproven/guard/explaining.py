@@ -76,6 +76,8 @@ class Explanations:
         """Where nothing is said for the test itself."""
         if self._successors.are_others_moved(test):
             return ["reordered"]
+        if self._successors.is_mostly_asked_beside(test):
+            return ["asked-of-others"]
         if any(name in test.text for name in self._source.data_gone):
             return ["data-removed"]
         if self._source.are_of_gone(test.side, test.words if test.pair.after else test.side.names):

@@ -5,7 +5,8 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from untilproven.guard.bindings import bound_in
+from untilproven.guard.besides import besides_assertions
+from untilproven.guard.bindings import names_of
 from untilproven.guard.claims import claim, strong
 from untilproven.guard.comparison import Pair
 from untilproven.guard.names import NAME, words_of
@@ -55,14 +56,23 @@ class Successors:
             found.append("replaced")
         elif self._is_folded(test):
             found.append("folded")
-        elif self._is_mostly_asked_beside(test):
-            found.append("asked-of-others")
         return tuple(found)
 
     def are_others_moved(self, test: Placed) -> bool:
         """Most of those that left its file are in another now."""
         moved = sum(one.before.pair is test.pair is not one.after.pair for one in self._kept)
         return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
+
+    def is_mostly_asked_beside(self, test: Placed) -> bool:
+        """Half of what it asked others of its suite ask in the same words, and of nothing that it made itself."""
+        asked, own = strong(test.test.assertions), frozenset(NAME.findall(besides_assertions(test)))
+        suite = test.name.removesuffix(test.short)
+        free = [claim(one) for one in asked if not own & names_of(one.text)]
+        if len(asked) < _SEVERAL or 2 * len(free) < len(asked):
+            return False
+        beside = (one.after for one in self._kept if one.after.pair is test.pair and one.after.name.startswith(suite))
+        there = {claim(each) for one in beside for each in strong(one.test.assertions)}
+        return 2 * sum(each in there for each in free) >= len(asked)
 
     def _is_replaced(self, test: Placed, *, is_about_changed: bool) -> bool:
         is_covered = self._is_covered(test, test.words)
@@ -116,17 +126,6 @@ class Successors:
         beside = [one for one in self._kept if one.after.pair is test.pair and _has_most(one.after, test)]
         came = [_wanted(one.after) - _wanted(one.before) for one in beside]
         return bool(wanted) and all(any(text in more for texts in came for more in texts) for text in wanted)
-
-    def _is_mostly_asked_beside(self, test: Placed) -> bool:
-        """Half of what it asked others of its suite ask in the same words, and of nothing that it made itself."""
-        asked, own = strong(test.test.assertions), bound_in(test.text).keys()
-        suite = test.name.removesuffix(test.short)
-        free = [claim(one) for one in asked if not own & {*NAME.findall(one.text)}]
-        if len(asked) < _SEVERAL or 2 * len(free) < len(asked):
-            return False
-        beside = (one.after for one in self._kept if one.after.pair is test.pair and one.after.name.startswith(suite))
-        there = {claim(each) for one in beside for each in strong(one.test.assertions)}
-        return 2 * sum(each in there for each in free) >= len(asked)
 
     def _is_split(self, test: Placed) -> bool:
         """New tests that are made of its words ask as much, and of the same things."""
