@@ -38,6 +38,8 @@ OPTIONS = Signal("test-file-removed", "tests/test_options.py", 1, "tests/test_op
     ("task", "signal"),
     [
         ("remove egg test", EGG),
+        ("Allow test failures on query tests; tidy up", SKIPPED),
+        ("Allow query tests to fail", SKIPPED),
         ("Remove the tests of eggs.", EGG),
         ("Delete `back` as a magic string (#5933)", BACK),
         ("Use wheels.\n\nRemove the egg tests, they are of no use.", EGG),
@@ -106,6 +108,8 @@ def test_a_task_that_is_only_about_it(task: str, signal: Signal) -> None:
         ("Fix eggs dropping what is installed", EGG),
         ("Remove the unused import", GUARD),
         ("Remove trailing spaces", EGG),
+        ("Allow failures on a cart", SKIPPED),
+        ("Allow a cart to be empty", SKIPPED),
         ("Add support for eggs", EGG),
         ("Make it possible to enable eggs", EGG),
         ("Drop support for Python 2", SKIPPED),
@@ -133,6 +137,10 @@ def test_a_single_one_is_meant_if_there_is_no_other(task: str, signal: Signal) -
     other = msgspec.structs.replace(signal, subject="test_something_else")
     assert asked(task, signal, [signal]) == "asked-for"
     assert asked(task, signal, [signal, other]) == "asked-about"
+
+
+def test_an_assertion_of_a_test_is_no_test() -> None:
+    assert asked("Remove a duplicate test assertion", EGG, [EGG]) == "asked-about"
 
 
 def test_a_test_that_stands_in_a_comment_is_one_that_is_not_run() -> None:

@@ -65,6 +65,32 @@ def test_a_new_test_in_another_file_with_words_of_its_name_is_about_something_el
     assert deletion(before, after) == (Severity.CRITICAL, ())
 
 
+def test_new_cases_in_another_file_that_was_there_leave_a_warning_of_a_test_with_words_of_its_name() -> None:
+    old = """
+def test_error_of_invalid_label():
+    with pytest.raises(InvalidBox) as found:
+        box("a; 1 ~ b")
+    assert found.message() == "expected a sign after 1"
+"""
+    new = """
+@pytest.mark.parametrize("end", [1, 2, 3])
+def test_parses_invalid_end(end):
+    with pytest.raises(InvalidLabel):
+        label(end)
+"""
+    before = {"tests/test_box.py": f"{old}\n{SUMS}", "tests/test_label.py": SUMS}
+    after = {"tests/test_box.py": SUMS, "tests/test_label.py": f"{SUMS}\n{new}"}
+    assert deletion(before, after) == (Severity.MEDIUM, ("replaced",))
+
+
+def test_a_new_test_in_another_file_that_was_there_with_all_of_its_name_and_more_renews_it() -> None:
+    old = 'def test_filters_async_parser():\n    found = filtered("a", of=1)\n    assert found.next() == 2\n'
+    new = "def test_async_parser_filters_nothing():\n    with pytest.raises(Empty):\n        Delegate(3).advance()\n"
+    before = {"tests/test_loop.py": f"{old}\n{SUMS}", "tests/test_filter.py": SUMS}
+    after = {"tests/test_loop.py": SUMS, "tests/test_filter.py": f"{SUMS}\n{new}"}
+    assert deletion(before, after) == (Severity.LOW, ("renewed",))
+
+
 MANIFEST = """
 def test_name():
     read = find("META-INF/MANIFEST.MF").attributes()

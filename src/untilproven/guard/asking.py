@@ -53,7 +53,9 @@ _DONE = re.compile(
 )
 _WHERE = re.compile(r"\b(?:on|when|if|where|unless|before|until|under|for)\s+([^,:;()]+)", re.IGNORECASE)
 _LIST = re.compile(r"\s+and\s+|\s*[&/+]\s+")
-_A_SINGLE = re.compile(r"(?:[\w-]+\s+){0,4}?(?:test|spec)\b(?!\s+(?:case|file|suite|step)s)", re.IGNORECASE)
+_A_SINGLE = re.compile(
+    r"(?:[\w-]+\s+){0,4}?(?:test|spec)\b(?!\s+(?:(?:case|file|suite|step)s|assertions?)\b)", re.IGNORECASE
+)
 _OF_A_FEATURE = re.compile(
     r"^\W*(?:temporarily )?(?:remov|drop|delet|end|discontinu|get rid of)\w*\b[^,:;]*?"
     r"\b(?:support|dependency|dependencies|api|apis|feature|features|compat\w*|deprecated|legacy)\b",

@@ -6,23 +6,25 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.adapting import Adapted
+from untilproven.guard.besides import besides_assertions
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.facts import Assertion, Strength
 from untilproven.guard.lines import tokens_changed
-from untilproven.guard.moving import Elsewhere, are_written_out, besides_assertions, gives_otherwise
+from untilproven.guard.moving import Elsewhere, are_written_out, gives_otherwise
 from untilproven.guard.names import EVERYWHERE, NAME, WORD, names_in, parts_of
 from untilproven.guard.pairing import Became, Placed, Tests
 from untilproven.guard.rows import Rows
 from untilproven.guard.source import WARNS, Source
 from untilproven.guard.successors import Successors
 from untilproven.guard.tokens import all_tokens, rest_of, telling, tokens_of
-from untilproven.guard.values import edit, fragments
+from untilproven.guard.values import edit, fragments, is_exchanged_within, is_reordered
 
 _OF_TESTS = re.compile(r"(?i)^tests?[-_]?|[-_.]?(?:tests?|spec)$")
 _VERSION = re.compile(r"[A-Za-z_]{2}\d")
 _NEGATED = re.compile(r"^(?:not\b|!)|^\(|\)$")
 _CALLED_BACK = re.compile(r"_?(?:done|cb|callback|next|end|finish)(?:\(\w*\))?")
 _AWAITED = re.compile(r"\bawait\b|\bnew Promise\b")
+_ARGUMENT = re.compile(r"(?<=[(,\s])([A-Za-z_]\w*)\s?=(?!=)")
 _SHORTEST = 4
 _SHORTEST_PIECE = 5
 _AROUND = " ,;:.\"'`"
@@ -49,15 +51,21 @@ class Explanations:
 
     def of_removed(self, test: Placed) -> tuple[str, ...]:
         found = []
-        names = test.words | _called_like(test)
-        if names & self._source.gone or _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._source.gone:
+        if self._is_without_subject(test):
             found.append("symbol-removed")
         elif self._is_about_gone(test) or self._is_about_what_went(test):
             found.append("source-removed")
+            found += ["quiet"] if self._source.warns_nowhere_new and _wants_warnings(test) else []
         is_about_changed = self._is_about_changed(test)
         own = telling(names_in(test.text)) - _common(test.side) - {test.short}
         found += self._successors.of(test, own, is_about_changed=is_about_changed)
         return tuple(found or self._of_those_beside(test))
+
+    def _is_without_subject(self, test: Placed) -> bool:
+        names = {*test.words, *_called_like(test), _OF_TESTS.sub("", PurePosixPath(test.path).stem)}
+        if names & self._source.gone:
+            return True
+        return any(re.search(rf"\b{re.escape(name)}\b", test.text) for name in self._source.undefined_there)
 
     def are_ported(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
         """Of assertions that are asked nowhere: like those of several tests beside it they were asked of something that
@@ -68,6 +76,8 @@ class Explanations:
         """Where nothing is said for the test itself."""
         if self._successors.are_others_moved(test):
             return ["reordered"]
+        if self._successors.is_mostly_asked_beside(test):
+            return ["asked-of-others"]
         if any(name in test.text for name in self._source.data_gone):
             return ["data-removed"]
         if self._source.are_of_gone(test.side, test.words if test.pair.after else test.side.names):
@@ -125,7 +135,7 @@ class Explanations:
             found = (*found, "dependency-removed")
         rest = rest_of(one.before.text, was.text) - rest_of(one.after.text, "")
         said = f"{was.text} {was.about}"
-        named = telling(tokens_of(said)) - _common(one.before.side)
+        named = telling(tokens_of(said)) - _common(one.before.side) - (_given_as(said) & self._source.only_told)
         is_quiet = WARNS.search(said) is not None and any(map(WARNS.search, self._source.tokens[0]))
         fewer = Counter(all_tokens(one.before.text)) - Counter(all_tokens(one.after.text))
         beside = frozenset(fewer - Counter(word for each in gone for word in all_tokens(each.text)))
@@ -174,6 +184,7 @@ class Explanations:
             len(tokens_of(was)) >= _FEWEST_OF_A_MESSAGE or not (lost or come)
         )
         is_seen = telling(seen) or self._is_written(was, now) or self._is_only_spaced_otherwise(was, now)
+        is_seen = is_seen or (is_reordered(was, now) and self._source.is_reordered)
         if is_message or is_seen or ("source-changed" in found and (is_exchanged or self._may_be(one, old, new))):
             found.append("backed")
         return tuple(found)
@@ -187,6 +198,8 @@ class Explanations:
         """A piece that is other, or the name that the value is given to in it, stands on lines that differ; or a text
         on them is in the one and not in the other."""
         if telling(frozenset({edit(was, now).key})) & self._source.tokens_lower:
+            return True
+        if is_exchanged_within(was, now, *map(telling, self._source.exchanged)):
             return True
         for value, other, told in zip((was, now), (now, was), self._source.told, strict=True):
             if any(text in value and text not in other for text in told):
@@ -240,6 +253,11 @@ class Explanations:
         return bool(parts_of(test.name) & (self._source.dwindled | self._source.shrunk))
 
 
+def _given_as(said: str) -> frozenset[str]:
+    """Names that are only those of arguments: `minutes` of `wait(minutes=3)`."""
+    return frozenset(_ARGUMENT.findall(said)) - tokens_of(_ARGUMENT.sub("", said))
+
+
 def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:
     """It was to fail, and what it gives is compared now."""
     names = frozenset(NAME.findall(was.about)) - EVERYWHERE
@@ -250,6 +268,11 @@ def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:
 def _called_like(test: Placed) -> frozenset[str]:
     """Its own name, if it calls something by it."""
     return frozenset({test.short} if test.text.count(f"{test.short}(") > 1 else ())
+
+
+def _wants_warnings(test: Placed) -> bool:
+    """It asks for a warning, as for an error."""
+    return any(one.error and WARNS.search(one.error) for one in test.test.assertions)
 
 
 def _named_for(test: Placed) -> frozenset[str]:

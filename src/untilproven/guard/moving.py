@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+from untilproven.guard.besides import besides_assertions
 from untilproven.guard.bindings import CALLED, LITERAL, OF_THE_LANGUAGE, bound_in
 from untilproven.guard.claims import claim, denies, strong, without
 from untilproven.guard.facts import Assertion, Strength
@@ -297,11 +298,6 @@ def _on_one_line(code: str) -> str:
         bare = "" if quotes % 2 or _BLOCK.search(line) else _TEXT_IN_A_LINE.sub("", line)
         depth = max(depth + sum(bare.count(sign) for sign in "([{") - sum(bare.count(sign) for sign in ")]}"), 0)
     return code if depth or quotes % 2 else "\n".join(lines)
-
-
-def besides_assertions(test: Placed) -> str:
-    asked = "\n".join(one.text for one in test.test.assertions)
-    return "\n".join(line for line in test.text.splitlines() if " ".join(line.split()).rstrip(";") not in asked)
 
 
 def _given(values: Counter[str]) -> frozenset[str]:

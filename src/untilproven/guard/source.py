@@ -76,6 +76,11 @@ class Source:
         return was, now
 
     @cached_property
+    def only_told(self) -> frozenset[str]:
+        """Of those that went, the ones that stood in texts alone: they name nothing."""
+        return self.tokens[0] - frozenset(all_tokens(_TEXT.sub("", self.texts[0])))
+
+    @cached_property
     def tokens_lower(self) -> frozenset[str]:
         return frozenset(token.lower() for side in self.tokens for token in side)
 
@@ -103,6 +108,16 @@ class Source:
         return frozenset(name for name in {*(was - now), *files} if len(name) >= _SHORTEST) - EVERYWHERE
 
     @cached_property
+    def undefined_there(self) -> frozenset[str]:
+        """The same with the file that defined them, as they are called: `file.name`."""
+        found = set()
+        for pair in self._pairs if self.undefined else ():
+            went, came = lines_changed(pair)
+            gone = {*_defined(went, pair.before)} - {*_defined(came, pair.after)}
+            found |= {f"{PurePosixPath(pair.path).stem}.{name}" for name in gone & self.undefined}
+        return frozenset(found)
+
+    @cached_property
     def words_gone(self) -> frozenset[str]:
         """Words of lines of the source that went, and that no file has any more that differs."""
         was = {name for pair in self._pairs for line in lines_changed(pair).went for name in NAME.findall(line)}
@@ -121,6 +136,12 @@ class Source:
     def warns_less(self) -> bool:
         """Somewhere the source warns no longer."""
         return any(WARNS.search(line) for pair in self._pairs for line in lines_changed(pair).went)
+
+    @cached_property
+    def warns_nowhere_new(self) -> bool:
+        """It warns less, and on no line of code that came."""
+        code = [pair for pair in self._pairs if grammar_of(pair.path)]
+        return self.warns_less and not any(WARNS.search(line) for pair in code for line in lines_changed(pair).came)
 
     @cached_property
     def dwindled(self) -> frozenset[str]:
@@ -169,6 +190,15 @@ class Source:
         named = {name for text in self._named for name in NAME.findall(text)}
         names = {name for pair in self._pairs for name in names_changed(pair)}
         return frozenset(name for name in named | names if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
+    def is_reordered(self) -> bool:
+        """Some function of it has the same lines in another order."""
+        pairs = ((one, other) for one, other in functions_of(self._comparison) if one and other.pair.kind == "source")
+        return any(
+            lines_of(one.text) == lines_of(other.text) and one.text.split() != other.text.split()
+            for one, other in pairs
+        )
 
     @cached_property
     def parts_touched(self) -> frozenset[str]:

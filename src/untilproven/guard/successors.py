@@ -5,6 +5,8 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
+from untilproven.guard.besides import besides_assertions
+from untilproven.guard.bindings import names_of
 from untilproven.guard.claims import claim, strong
 from untilproven.guard.comparison import Pair
 from untilproven.guard.names import NAME, words_of
@@ -25,7 +27,7 @@ _TELLING = 6
 _HARDLY_ANOTHER = 2
 _MOST = 3
 _SEVERAL = 4
-"""So many names must be a test's own to be looked for in others."""
+"""So many names must be a test's own to be looked for in others, or so many assertions."""
 
 
 class Successors:
@@ -43,9 +45,10 @@ class Successors:
             runs_more = any(one.test.running > test.test.running for one in twins)
             found.append("variant" if runs_more else "twin")
         renewed = self.renewed(test)
+        certain = [one for one in renewed if _is_certainly(one, test)]
         if self._are_consolidated(test) or self._is_split(test) or self._is_part_of_another(test):
             found.append("consolidated")
-        elif (renewed and max(map(weight, renewed)) >= weight(test)) or self._is_file_renewed(test):
+        elif (certain and max(map(weight, certain)) >= weight(test)) or self._is_file_renewed(test):
             found.append("renewed")
         elif is_about_changed and self._is_rewritten(test, own):
             found.append("rewritten")
@@ -59,6 +62,17 @@ class Successors:
         """Most of those that left its file are in another now."""
         moved = sum(one.before.pair is test.pair is not one.after.pair for one in self._kept)
         return moved >= _MOST * sum(one.pair is test.pair for one in self._tests.removed)
+
+    def is_mostly_asked_beside(self, test: Placed) -> bool:
+        """Half of what it asked others of its suite ask in the same words, and of nothing that it made itself."""
+        asked, own = strong(test.test.assertions), frozenset(NAME.findall(besides_assertions(test)))
+        suite = test.name.removesuffix(test.short)
+        free = [claim(one) for one in asked if not own & names_of(one.text)]
+        if len(asked) < _SEVERAL or 2 * len(free) < len(asked):
+            return False
+        beside = (one.after for one in self._kept if one.after.pair is test.pair and one.after.name.startswith(suite))
+        there = {claim(each) for one in beside for each in strong(one.test.assertions)}
+        return 2 * sum(each in there for each in free) >= len(asked)
 
     def _is_replaced(self, test: Placed, *, is_about_changed: bool) -> bool:
         is_covered = self._is_covered(test, test.words)
@@ -204,6 +218,15 @@ class Successors:
     @cached_property
     def _gained(self) -> list[Placed]:
         return [one for one in (*self._tests.added, *(one.after for one in self._grown)) if one.test.assertions]
+
+
+def _is_certainly(new: Placed, test: Placed) -> bool:
+    """In another file that was there before, a new test with words of its name may be about something else: unless it
+    has all of them and more in its own, or is about most of the same."""
+    if new.pair is test.pair or new.pair.before is None or _has_most(new, test):
+        return True
+    name = frozenset(word for word in words_of(test.short) if len(word) >= _SHORTEST)
+    return len(name) > 1 and (name <= words_of(new.short) or new.short.startswith(_NUMBER.sub("", test.short)))
 
 
 def _name_what_it_asks(others: list[Placed], test: Placed) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from untilproven.guard.finding import Signal
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
+_CALL = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w*\.)+([A-Za-z_]\w*)\([^()A-Za-z]*\)")
 _GIVEN_TO = frozenset({":", "=", "=>"})
 _QUOTES = frozenset("\"'`")
 _ENOUGH = 3
@@ -48,10 +49,24 @@ def fragments(was: str, now: str) -> tuple[str, str]:
     return was[: len(was) - end], now[: len(now) - end]
 
 
+def is_exchanged_within(was: str, now: str, gone: frozenset[str], come: frozenset[str]) -> bool:
+    """The whole difference is that a word which is gone stands as another that has come, be it as a part of words."""
+    before, after = "".join(was.split()), "".join(now.split())
+    others = [word for word in come if word in after]
+    return any(before.replace(word, other) == after for word in gone if word in before for other in others)
+
+
+def is_reordered(was: str, now: str) -> bool:
+    """Of several words and signs, the same in another order."""
+    before, after = _PIECE.findall(was), _PIECE.findall(now)
+    return before != after and len(before) > _SEVERAL and Counter(before) == Counter(after)
+
+
 def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     """What is expected otherwise in several tests in the same way: so a behaviour changes, and no value is forged. So
     it is with an assertion that went from several, if it names something of the source that differs."""
     every = list(signals)
+    series = _in_series(every)
     gone = Counter(signal.was for signal in every if "named" in signal.explained)
     edits = [
         (signal, edit(signal.was or "", signal.now or "")) for signal in every if signal.name == "expected-changed"
@@ -59,7 +74,23 @@ def with_likes(signals: Iterable[Signal]) -> Iterator[Signal]:
     for signal in every:
         is_alike = signal.name == "expected-changed" and _has_likes(signal, edits)
         is_alike = is_alike or ("named" in signal.explained and gone[signal.was] >= _SEVERAL)
+        is_alike = is_alike or (signal.name == "expected-changed" and _asked_of(signal) in series)
         yield msgspec.structs.replace(signal, explained=(*signal.explained, "alike")) if is_alike else signal
+
+
+def _in_series(signals: list[Signal]) -> frozenset[str]:
+    """Calls of which several tests of a file expect several values otherwise: it is another series of them."""
+    times = Counter(
+        (one.path, one.subject, _asked_of(one)) for one in signals if one.name == "expected-changed" and _asked_of(one)
+    )
+    tests = Counter(asked for (_, _, asked), values in times.items() if values >= _SEVERAL)
+    return frozenset(asked for asked, number in tests.items() if number >= _SEVERAL)
+
+
+def _asked_of(signal: Signal) -> str:
+    """What is called with what is written out: `file: wait(1, 0)` is `file: wait`."""
+    found = _CALL.search(signal.was or "")
+    return f"{signal.path}: {found[1]}" if found else ""
 
 
 def _has_likes(signal: Signal, edits: list[tuple[Signal, Edit]]) -> bool:
@@ -91,4 +122,5 @@ def _key(before: list[str], after: list[str]) -> str:
             break
         same += 1
     signs = [piece for piece in before[:same] if piece not in _QUOTES]
-    return signs[-2].lower() if len(signs) > 1 and signs[-1] in _GIVEN_TO else ""
+    is_given = len(signs) > 1 and signs[-1] in _GIVEN_TO and signs[-2].isidentifier()
+    return signs[-2].lower() if is_given else ""

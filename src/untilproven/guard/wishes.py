@@ -25,6 +25,10 @@ _SKIP = (
     r"skip(?:s|ped)?|disable[sd]?|xfail(?:s|ed)?|expect(?:s|ed)? (?:to )?fail\w*|ignore[sd]?|quarantine[sd]?"
     rf"|exempt(?:s|ed|ing)?|{_COMMENT_OUT}"
 )
+_LET_FAIL = (
+    r"allow(?:s|ed)? (?:[\w-]+ )?failures? (?:on|in|of|for|from)|allow(?:s|ed)?(?=(?: [\w.#'-]+){1,6} to fail\b)"
+    r"|tolerate[sd]? (?:[\w-]+ )?failures? (?:on|in|of|for|from)"
+)
 _SHORTENING = r"shorten\w*|trim(?:s|med|ming)?|reduc\w*|simplif\w*|slim\w*"
 _TURNING = (
     r"migrat\w*|switch\w*|convert\w*|adopt\w*|mov(?:e[sd]?|ing)|port(?:ed|ing|s)?"
@@ -41,7 +45,7 @@ ASKED = {
     "cases-removed": Verbs(
         _REMOVE, rf"{_REMOVING}|{_SKIPPING}|consolidat\w*|merg\w*|mov(?:e[sd]?|ing)|split\w*|{_SHORTENING}|adopt\w*"
     ),
-    "test-skipped": Verbs(rf"{_SKIP}|reverts?|reverted", rf"{_SKIPPING}|revert\w*"),
+    "test-skipped": Verbs(rf"{_SKIP}|{_LET_FAIL}|reverts?|reverted", rf"{_SKIPPING}|{_LET_FAIL}|revert\w*"),
     "assertion": Verbs(
         r"relax(?:es|ed)?|loosens?|loosened|weakens?|weakened|simplif(?:y|ies|ied)|reverts?|reverted",
         rf"relax\w*|loosen\w*|toleran\w*|weaken\w*|simplif\w*|snapshot\w*|expectations?|revert\w*|{_TURNING}",

@@ -202,3 +202,21 @@ def test_odd_text_is_read_without_a_complaint(text: str) -> None:
         for declaration in python.facts(parsed(text, "python"), path).declarations:
             python.test(declaration)
             python.function(declaration)
+
+
+def test_what_only_a_type_checker_is_told_is_no_function() -> None:
+    text = """
+        if TYPE_CHECKING:
+            def total(prices): ...
+        else:
+            def total(prices):
+                return sum(prices)
+        @overload
+        def best(prices: list[int]) -> int: ...
+        @typing.overload
+        def best(prices: list[float]) -> float:
+            '''Of all.'''
+        def best(prices):
+            return min(prices)
+    """
+    assert others(text, "cart.py") == ["total", "best"]

@@ -111,7 +111,6 @@ NO_STUBS = [
     "class NullCart(Cart):\n    def total(self):\n        pass",
     "class Cart:\n    def total(self):\n        raise NotImplementedError\nclass Small(Cart): ...",
     "class Cart:\n    def __enter__(self):\n        pass",
-    "if TYPE_CHECKING:\n    def total(x): ...",
 ]
 
 

@@ -79,7 +79,7 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     for old, new in pairs:
         said = explanations.of_expected(one, old, new) if new.expected else explained
         said = (*said, "computed") if _is_computed(old, new) else said
-        said = (*said, *asked_instead(old, new, come, pairs, more if "source-changed" not in explained else None))
+        said = (*said, *asked_instead(one, old, new, come, pairs, more if "source-changed" not in explained else None))
         yield from _compared(one, old, new, said)
     yield from _mocked(one)
 
@@ -271,4 +271,12 @@ _KEYS: tuple[Callable[[Assertion], object], ...] = (
 
 
 def _new_ones(was: tuple[str, ...], now: tuple[str, ...]) -> list[str]:
-    return [target for target in now if target not in was]
+    new = [target for target in now if target not in was]
+    gone = [target for target in was if target not in now] if new else []
+    return [target for target in new if not any(_are_one_thing(target, old) for old in gone)]
+
+
+def _are_one_thing(one: str, other: str) -> bool:
+    """`shop.cart.total` is `cart.total`, named from further up."""
+    shorter, longer = sorted((_path(one), _path(other)), key=len)
+    return len(shorter) > 1 and "/" not in one + other and longer[-len(shorter) :] == shorter

@@ -58,7 +58,8 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
     if (now.stub or now.left_open) and not (was.stub or was.left_open) and lost_code(before, after):
         filled_in = implementations(after, change.comparison)
         moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
-        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=moved)
+        told = ("told",) if not now.stub and change.are_wanted_by_tests(now.raises, after) else ()
+        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=(*moved, *told))
 
 
 def _is_aside(path: str) -> bool:

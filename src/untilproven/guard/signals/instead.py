@@ -19,6 +19,7 @@ _INSTEAD = frozenset({"asks-more", "in-parts", "one-more", "asked-beside"})
 
 
 def asked_instead(
+    one: Became,
     old: Assertion,
     new: Assertion,
     come: list[Assertion],
@@ -28,7 +29,8 @@ def asked_instead(
     """`more` is None where the source was changed: then only what is asked beside it counts."""
     if more is not None and not more:
         more = ("in-parts",) if _is_asked_in_parts(old, come) else one_more(old, new)
-    return more or (("asked-beside",) if _is_asked_beside(old, come, pairs) else ())
+    is_beside = _is_asked_beside(old, come, pairs) or _is_asked_of_error(one, old, new, come, pairs)
+    return more or (("asked-beside",) if is_beside else ())
 
 
 def for_weaker(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[str]:
@@ -65,6 +67,24 @@ def _is_one_of_few(old: Assertion, new: Assertion) -> bool:
 def _is_asked_beside(old: Assertion, come: list[Assertion], pairs: list[tuple[Assertion, Assertion]]) -> bool:
     """Another new assertion of the test, as strict and in the place of none, has what it expected."""
     words = telling(tokens_of(old.expected or ""))
-    paired = {id(new) for _, new in pairs}
-    others = (one for one in come if id(one) not in paired and one.strength >= old.strength)
+    others = (one for one in _unpaired(come, pairs) if one.strength >= old.strength)
     return bool(words) and any(words <= tokens_of(one.text) for one in others)
+
+
+def _is_asked_of_error(
+    one: Became, old: Assertion, new: Assertion, come: list[Assertion], pairs: list[tuple[Assertion, Assertion]]
+) -> bool:
+    """The same error is given a name, and what has come in the place of its message compares something of it."""
+    if old.error is None or old.error != new.error or new.expected is not None:
+        return False
+    asked, text = re.escape(new.text), " ".join(one.after.text.split())
+    named = re.search(rf"{asked}\)? as (\w+)|\b(\w+) = (?:await )?{asked}", text)
+    of_error = re.compile(rf"{named[1] or named[2]}\b.*\w") if named else None
+    exact = (each.about for each in _unpaired(come, pairs) if each.strength is Strength.EXACTLY)
+    return of_error is not None and any(map(of_error.match, exact))
+
+
+def _unpaired(come: list[Assertion], pairs: list[tuple[Assertion, Assertion]]) -> list[Assertion]:
+    """What has come in the place of none."""
+    paired = {id(new) for _, new in pairs}
+    return [one for one in come if id(one) not in paired]

@@ -10,7 +10,7 @@ from untilproven.guard.comparison import Comparison
 from untilproven.guard.languages import grammar_of
 from untilproven.guard.lines import lines_of
 from untilproven.guard.pairing import Placed, Tests, functions_of, placed
-from untilproven.guard.signals.openly import is_told_to_tests
+from untilproven.guard.signals.openly import is_told_to_tests, is_wanted
 from untilproven.guard.signals.rewriting import is_rewritten, is_touched, names_gone, words_gone
 from untilproven.guard.signals.vanishing import is_about_gone, seen_in_function
 from untilproven.guard.source import WARNS
@@ -77,6 +77,10 @@ class Refusals:
         """Functions that take or give something else than they did."""
         pairs = ((before, after) for before, after in self.functions if before)
         return frozenset(after.short for before, after in pairs if _head(before) != _head(after))
+
+    def are_wanted_by_tests(self, errors: tuple[str, ...], function: Placed) -> bool:
+        """Tests that name the function expect now that it raises one of these."""
+        return any(is_wanted(error, function, self._tests) for error in errors)
 
     def said_for(self, guards: list[str], before: Placed, after: Placed) -> Iterator[str]:
         found = [*self._of_guards(guards, before, after)]

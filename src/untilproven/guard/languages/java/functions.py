@@ -34,6 +34,8 @@ _VALIDATES_ALONE = re.compile(
     r"(?:require|check|ensure|verify)(?:[A-Z]\w*)?|notNull|notEmpty|isTrue|hasText|inclusiveBetween|validState"
 )
 _VALIDATORS = re.compile(r"(?:\w+\.)*(?:Validate|Assert|\w*Preconditions|Checks|Verify)")
+_REFERENCES = frozenset({"method_reference", "callable_reference"})
+_FOR_EACH = frozenset({"forEach", "forEachOrdered", "onEach", "peek"})
 _EMPTY = re.compile(
     r"null|\"\"|(?:Optional\w*|Stream|Collections|List|Set|Map|Mono|Flux|ImmutableList|ImmutableSet|ImmutableMap)\.(?:<.*>)?"
     r"(?:empty\w*|of)\(\)|empty\w*(?:<.*>)?\(\)|new \w+<.*>\(\)|new \w+\[0\]|(?:list|set|map|array)Of(?:<.*>)?\(\)"
@@ -96,6 +98,9 @@ def _guards(nodes: Nodes) -> Iterator[str]:
             parts = code_in(node)
             if len(parts) == 2 and thrown_by(parts[1]):
                 yield flat(node)
+        elif node.kind() in _REFERENCES:
+            if _refers_to_validation(node):
+                yield flat(node)
         elif (call := call_of(node)) and _validates(call):
             yield flat(node)
 
@@ -103,6 +108,15 @@ def _guards(nodes: Nodes) -> Iterator[str]:
 def _refuses(then: SgNode) -> bool:
     done = statements(then)
     return 0 < len(done) <= 3 and thrown_by(done[-1]) is not None
+
+
+def _refers_to_validation(node: SgNode) -> bool:
+    """`items.forEach(this::validate)`."""
+    owner, _, name = flat(node).rpartition("::")
+    if _VALIDATES.fullmatch(name) or _VALIDATORS.fullmatch(owner):
+        return True
+    given_to = next((call.name for one in node.ancestors() if (call := call_of(one))), "")
+    return given_to in _FOR_EACH and _VALIDATES_ALONE.fullmatch(name) is not None
 
 
 def _validates(call: Call) -> bool:

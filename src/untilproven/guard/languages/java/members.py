@@ -27,6 +27,9 @@ _TYPES_OF_PARAMETERS = frozenset(
 )
 _STATEFUL = frozenset({"field_declaration", "property_declaration", "constant_declaration"})
 
+_INITIALIZERS = {"static_initializer": "static", "anonymous_initializer": "init"}
+"""What is done when a class is loaded or made, as it is written."""
+
 
 class Method(msgspec.Struct, frozen=True, eq=False):
     node: SgNode
@@ -88,10 +91,10 @@ def scopes(root: SgNode) -> list[Scope]:
         elif kind in FUNCTIONS:
             _add_function(node, scope)
             continue
-        elif kind in _STATEFUL:
+        elif kind in _STATEFUL or kind in _INITIALIZERS:
             scope.fields.append(node)
             for body in _classes_in(node):
-                inside = Scope(_declared(node), body, scope)
+                inside = Scope(_INITIALIZERS.get(kind) or _declared(node), body, scope)
                 found.append(inside)
                 stack.extend((child, inside) for child in reversed(code_in(body)))
             continue

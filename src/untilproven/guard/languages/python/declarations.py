@@ -23,6 +23,7 @@ from untilproven.guard.languages.python.nodes import (
     statements,
     written,
 )
+from untilproven.guard.languages.python.stubs import is_only_declared
 from untilproven.guard.languages.python.surroundings import Module, module_of
 from untilproven.guard.languages.syntax import Marked
 
@@ -75,6 +76,7 @@ def _functions(root: SgNode, tests_here: bool) -> Iterator[_Found]:
     assigns = any(word in text for word in ("lambda", "TestCase"))
     if not assigns and "def" not in text and "class" not in text:
         return  # a file of statements alone may have thousands of them
+    may_declare = "overload" in text or "TYPE_CHECKING" in text
     collected = _Classes(root)
     waiting = [_Waiting(node, root, (), tests_here) for node in reversed(statements(root))]
     for _ in range(_MOST):
@@ -84,6 +86,8 @@ def _functions(root: SgNode, tests_here: bool) -> Iterator[_Found]:
         inner = definition(node)
         match inner.kind():
             case "function_definition":
+                if may_declare and is_only_declared(node):
+                    continue
                 name = name_of(inner)
                 is_test = holds and name.startswith("test") and not _is_no_test(node)
                 yield _Found(_joined(classes, name, is_test), node, is_test, block)

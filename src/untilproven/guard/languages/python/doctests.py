@@ -11,6 +11,12 @@ from untilproven.guard.languages.python.nodes import rewrapped
 from untilproven.guard.languages.syntax import line_of
 
 _OPTION = re.compile(r"#\s*doctest:\s*(?P<options>[^\n]*)")
+_NEVER_AGAIN = re.compile(
+    r"\b(?:utc)?(?:now|today)\(|\btime\.(?:time|monotonic|perf_counter)\w*\(|\brandom\.|\buuid[14]\(|\burandom\(|\btoken_\w+\("
+)
+"""The hour, or chance."""
+_OF_ONE_RUN = re.compile(r"\d{4}")
+_ADDRESS = re.compile(r"\bat 0x[0-9A-Fa-f]+")
 _ERROR = re.compile(r"^(?P<name>[\w.]+)(?::\s*(?P<message>.*))?$")
 
 
@@ -67,6 +73,8 @@ def _assertion(example: Example) -> Assertion:
     if wanted.startswith("Traceback"):
         found = _ERROR.match(example.wanted.splitlines()[-1])
         error, message = (found["name"], found["message"]) if found else ("", None)
+    if error is None and _is_of_one_run(source, wanted):
+        return Assertion(f">>> {source} {wanted}", source, Strength.SOMETHING, example.line)
     strength = Strength.EXACTLY
     if wanted == source:
         strength = Strength.NOTHING
@@ -80,3 +88,8 @@ def _assertion(example: Example) -> Assertion:
         expected=message if error is not None else wanted,
         error=error,
     )
+
+
+def _is_of_one_run(source: str, wanted: str) -> bool:
+    """No other run gives it again, so nobody asks for just that."""
+    return bool((_NEVER_AGAIN.search(source) and _OF_ONE_RUN.search(wanted)) or _ADDRESS.search(wanted))

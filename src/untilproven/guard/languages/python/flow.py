@@ -60,8 +60,14 @@ def ending(statement: SgNode, known: Known, depth: int = 0) -> SgNode | None:
         case "if_statement":
             return _end_of_if(statement, known, depth)
         case "with_statement" if not any(_expects_error(entered) for entered, _ in with_items(statement)):
-            return _end_of(statement.field("body"), known, depth)
+            end = _end_of(statement.field("body"), known, depth)
+            return None if end and _may_be_caught(end) else end
     return None
+
+
+def _may_be_caught(statement: SgNode) -> bool:
+    """What is entered may be there to take the error that is raised within it; nobody takes a verdict."""
+    return statement.kind() == "raise_statement" and not is_skip(statement) and not is_exit(statement)
 
 
 def _end_of_if(statement: SgNode, known: Known, depth: int) -> SgNode | None:

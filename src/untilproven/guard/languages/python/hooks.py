@@ -9,8 +9,10 @@ from ast_grep_py import Rule, SgNode
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.languages.python.nodes import (
     assigned,
+    bare,
     body_of,
     call_of,
+    decorators,
     definition,
     dotted,
     expression,
@@ -57,6 +59,16 @@ _ACTS = {
     ),
 }
 """Hooks with honest uses, and what would be none."""
+
+_OWN_CALLS = re.compile(
+    r"(?:gc|time|tracemalloc|faulthandler|logging|log|logger|_log|_logger|sys\.std(?:out|err))\.\w+"
+    r"|print|perf_counter|monotonic|random\.seed|hasattr|str|repr|len|round"
+)
+"""What measures, tells, or cares for the machine: it changes nothing of a run."""
+_PLAIN = frozenset({"expression_statement", "pass_statement", "return_statement", "if_statement", "try_statement"})
+_WRAPS = re.compile(r"hookimpl\(.*wrapper=True")
+_CHANGING = ("_statement", "_definition", "except_clause", "except_group_clause", "augmented_assignment", "lambda")
+"""Of what is left, what may do more than let everything go its way."""
 
 _CONDITION = re.compile(
     r"sys\.(?:version_info|platform|implementation)|\bplatform\.\w+|\bos\.name\b|\b(?:IS_)?(?:PYPY|PY[23]\d*|WINDOWS)\b"
@@ -148,7 +160,8 @@ def _asked(text: str) -> str:
 def _of_function(function: SgNode, *, is_shared: bool) -> Iterator[str]:
     name = name_of(function)
     if name in _ALWAYS:
-        yield name
+        if not (name.startswith("pytest_") and _lets_it_be(function)):
+            yield name
     elif name in _ACTS:
         for act in _acts(function, _ACTS[name]):
             yield f"{name}: {act}"
@@ -164,6 +177,31 @@ def _of_function(function: SgNode, *, is_shared: bool) -> Iterator[str]:
                 and any(last_name(arg) == "items" for arg in call.positional)
             ):
                 yield f"{name}: {written(one)}"
+
+
+def _lets_it_be(function: SgNode) -> bool:
+    """It only measures, tells, or cares for the machine, around what is done anyway, and answers nothing of its own."""
+    inside = [node for node in definition(function).children() if node.kind() == "block"]
+    nodes = [node for block in inside for node in block.find_all(regex="(?s).") if node.is_named()]
+    hides = any(node.kind() == "finally_clause" and node.find(kind="return_statement") for node in nodes)
+    marks = [written(mark) for mark in decorators(function)]
+    wraps = any(_WRAPS.search(mark) for mark in marks)
+    answers = not wraps and any(node.kind() == "yield" for node in nodes)
+    return not hides and not answers and all("hookimpl" in mark for mark in marks) and all(map(_is_plain, nodes))
+
+
+def _is_plain(node: SgNode) -> bool:
+    """It changes nothing of a run."""
+    match node.kind():
+        case "call":
+            call = call_of(node)
+            return call is not None and _OWN_CALLS.fullmatch(call.path) is not None
+        case "assignment":
+            target = node.field("left")
+            return target is not None and target.kind() == "identifier"
+        case "return_statement":
+            return all(bare(part).kind() in {"none", "yield"} for part in parts(node))
+    return node.kind() in _PLAIN or not node.kind().endswith(_CHANGING)
 
 
 def _acts(function: SgNode, pattern: re.Pattern[str]) -> Iterator[str]:

@@ -99,8 +99,8 @@ def _is_mock(node: SgNode) -> bool:
 
 
 def _stays(name: str, said: object, node: SgNode) -> bool:
-    """A list can be filled by whoever is given it: it must only be looked at by assertions."""
-    if not isinstance(said, list | dict):
+    """A list or a set can be filled by whoever is given it: it must only be looked at by assertions."""
+    if not isinstance(said, list | dict | frozenset):
         return True
     uses = [use for use in node.find_all(kind="identifier") if use.text() == name]
     return sum(not _is_asserted(use) for use in uses) == 1

@@ -36,6 +36,9 @@ _REFUSED = re.compile(
     r"|\bonly\b.{0,40}\bsupport",
     re.IGNORECASE,
 )
+_SPECIAL = re.compile(r"__\w+__")
+_FEWEST_WORDS = 3
+"""Of a message that tells somebody what is wrong."""
 _MOST_STATEMENTS = 2
 
 
@@ -54,7 +57,7 @@ def stub_of(node: SgNode) -> str | None:
 def left_open(node: SgNode) -> str | None:
     """What stands in an interface in place of a body, or says that there will be none."""
     body = body_of(node)
-    if len(body) == 1 and _refuses(body[0]):
+    if len(body) == 1 and _refuses(body[0], node):
         return written(body[0])
     if not body or len(body) > _MOST_STATEMENTS or not _is_interface(node):
         return None
@@ -64,16 +67,20 @@ def left_open(node: SgNode) -> str | None:
     return written(body[0]) if is_open else None
 
 
-def _refuses(statement: SgNode) -> bool:
-    """It raises that something is not supported: nobody means to write it."""
+def _refuses(statement: SgNode, node: SgNode) -> bool:
+    """It raises that something is not supported: nobody means to write it. A method that the language calls is there
+    to refuse that, whatever it says of it."""
     raised = parts(statement)[0] if statement.kind() == "raise_statement" and parts(statement) else None
     call = call_of(raised) if raised else None
     message = string_in(call.positional[0]) if call and call.positional else None
-    return message is not None and _REFUSED.search(message) is not None and _UNDONE.search(message) is None
+    if message is None or _UNDONE.search(message):
+        return False
+    is_told = _SPECIAL.fullmatch(name_of(node)) is not None and len(message.split()) >= _FEWEST_WORDS
+    return is_told or _REFUSED.search(message) is not None
 
 
 def _said_so(statement: SgNode, node: SgNode) -> str | None:
-    if _refuses(statement):
+    if _refuses(statement, node):
         return None
     if statement.kind() == "raise_statement" and parts(statement):
         raised = parts(statement)[0]
@@ -104,8 +111,6 @@ def _is_empty(statement: SgNode) -> bool:
 
 
 def _is_by_design(node: SgNode) -> bool:
-    if _is_for_types(node):
-        return True
     if node.find(kind="comment"):
         return not _has_note(node)
     if _NO_OP.fullmatch(name_of(node)) or _is_interface(node):
@@ -128,10 +133,24 @@ def _is_interface(node: SgNode) -> bool:
     return _is_derived_from(around)
 
 
+def is_only_declared(node: SgNode) -> bool:
+    """It tells a type checker how a function is called, which has its body elsewhere."""
+    return all(map(_is_empty, body_of(node))) and (_is_overload(node) or _is_for_types(node))
+
+
+def _is_overload(node: SgNode) -> bool:
+    return any(last_name(mark) == "overload" for mark in decorators(node))
+
+
 def _is_for_types(node: SgNode) -> bool:
     """Under `if TYPE_CHECKING`."""
-    conditions = [around.field("condition") for around in node.ancestors() if around.kind() == "if_statement"]
-    return any(last_name(condition) == "TYPE_CHECKING" for condition in conditions)
+    below = node
+    for around in node.ancestors():
+        asks = around.kind() == "if_statement" and last_name(around.field("condition")) == "TYPE_CHECKING"
+        if asks and around.field("consequence") == below:
+            return True
+        below = around
+    return False
 
 
 def _is_derived_from(around: SgNode) -> bool:
