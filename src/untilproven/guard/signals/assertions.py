@@ -17,7 +17,7 @@ from untilproven.guard.moving import is_asked_as_a_whole
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 from untilproven.guard.rows import is_written_out
 from untilproven.guard.signals.instead import asked_instead, for_weaker
-from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_rounding, is_stricter
+from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_no_longer_loose, is_rounding, is_stricter
 from untilproven.guard.signals.new_tests import of_new_test
 from untilproven.guard.values import with_likes
 
@@ -148,7 +148,9 @@ def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
 
 
 def _is_asked_as_strictly(one: Became, old: Assertion, new: Assertion) -> bool:
-    return _is_sorted_no_longer(one, new) or is_rounding(old, new) or is_handed_over(old, new, one.after)
+    if _is_sorted_no_longer(one, new) or is_rounding(old, new) or is_handed_over(old, new, one.after):
+        return True
+    return is_no_longer_loose(old, new, one.before.side.text, one.after.side.text)
 
 
 def _is_sorted_no_longer(one: Became, new: Assertion) -> bool:
