@@ -13,7 +13,7 @@ from untilproven.guard.pairing import Placed, Tests
 from untilproven.guard.signals.hearing import was_never_heard
 from untilproven.guard.signals.refusals import Refusals, gone
 from untilproven.guard.signals.rewriting import implementations, is_rewritten, lost_code, was_there
-from untilproven.guard.signals.vanishing import is_done_elsewhere
+from untilproven.guard.signals.vanishing import is_called_no_longer, is_done_elsewhere
 
 _NOTHING = Function()
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -58,7 +58,8 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
     if (now.stub or now.left_open) and not (was.stub or was.left_open) and lost_code(before, after):
         filled_in = implementations(after, change.comparison)
         moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
-        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=moved)
+        uncalled = ("uncalled",) if is_called_no_longer(before, after, change.comparison) else ()
+        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=(*moved, *uncalled))
 
 
 def _is_aside(path: str) -> bool:
