@@ -110,6 +110,20 @@ def _handled_less(before: Placed | None, after: Placed, was: Function, now: Func
                 said = (*said, "done-elsewhere")
             yield _silenced(after, one, said, was_handled=was_handled)
         known[one.errors, True] -= one.is_silent
+    yield from (_silenced(after, one, explained, was_handled=True) for one in _going_on(was, now))
+
+
+def _going_on(was: Function, now: Function) -> Iterator[Handler]:
+    """Handlers that said nothing and left; now what stands behind them is done as if there had been no error."""
+    less = Counter(one.errors for one in was.handlers if one.is_silent and one.leaves)
+    less -= Counter(one.errors for one in now.handlers if one.is_silent and one.leaves)
+    known = Counter(one.errors for one in was.handlers if one.is_silent and one.leaves is False)
+    for one in now.handlers:
+        if one.is_silent and one.leaves is False:
+            known[one.errors] -= 1
+            if known[one.errors] < 0 < less[one.errors]:
+                less[one.errors] -= 1
+                yield one
 
 
 def _is_on_old_line(handler: Handler, before: Placed, after: Placed) -> bool:
