@@ -25,6 +25,8 @@ _ASIDE = re.compile(
     r"|(?:(?:^|/|[-_])bench(?:mark)?s?|Bench(?:mark)?s?)\.\w+$|(?:^|/)bench(?:mark)?s?[-_][^/]*$"
 )
 """What is no part of the product."""
+_CATCHES = re.compile(r"\bcatch\b|\bexcept\b")
+_LAST = 2
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
 """What is raised where something is yet to be written: whoever writes it raises it no longer."""
 
@@ -129,7 +131,17 @@ def _going_on(was: Function, now: Function) -> Iterator[Handler]:
 def _is_on_old_line(handler: Handler, before: Placed, after: Placed) -> bool:
     """What it handles is written as it was, and names what is called: only what is done about it is another."""
     line = after.side.text.splitlines()[handler.line - 1].strip()
-    return "(" in line and line in map(str.strip, before.text.splitlines())
+    if "(" in line and line in map(str.strip, before.text.splitlines()):
+        return True
+    above = _above(handler, after) if _CATCHES.search(line) else ""
+    old = (one for one in before.function.handlers if one.errors == handler.errors and not one.is_silent)
+    return "(" in above and any(above == _above(one, before) for one in old)
+
+
+def _above(handler: Handler, function: Placed) -> str:
+    """The last lines of what it handles."""
+    lines = function.side.text.splitlines()[: handler.line - 1]
+    return "\n".join([line.strip() for line in lines if _NAME.search(line)][-_LAST:])
 
 
 def _silenced(after: Placed, handler: Handler, explained: tuple[str, ...], *, was_handled: bool) -> Signal:
