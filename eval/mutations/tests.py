@@ -8,6 +8,9 @@ from ast_grep_py import SgNode
 from eval.mutations.code import Code, Edit, Edits, Mutator, Site, Span, before, cut, over, span
 
 _LITERAL = re.compile(r"[-\d\"'\[({]|[rbfu]{1,2}#*[\"']|None|True|False|true|false|null|nil|vec!")
+_FIXED = re.compile(r"-?[\d.]+|True|False|None|true|false|null|nil")
+_OF_TYPES = ("expectTypeOf(", "expectTypeOf<", "assertType(", "assertType<")
+"""What a compiler looks at, whether or not it is run."""
 
 Operands = Callable[[SgNode], tuple[Span, Span] | None]
 """Of a statement that asserts equality: where the actual value stands, and where the expected one."""
@@ -42,7 +45,8 @@ def inserted_first(*texts: str) -> Mutator:
 
     def mutate(code: Code) -> Iterator[Edits]:
         for test in code.tests:
-            if test.asserts and not test.statements[0].text().startswith(("return", "if True", "if true", "t.Skip")):
+            leaves = test.statements[0].text().startswith(("return", "if True", "if true", "t.Skip"))
+            if test.asserts and not leaves and not _is_of_types(test):
                 for text in texts:
                     yield (before(code, test.statements[0], text),)
 
@@ -156,7 +160,7 @@ def wrapped(opening: str, closing: str) -> Mutator:
         for test in code.tests:
             (start, _), (_, end) = span(test.statements[0]), span(test.statements[-1])
             inside = code.text[start:end]
-            if not test.asserts or '"""' in inside or "'''" in inside or "`" in inside:
+            if not test.asserts or _is_of_types(test) or '"""' in inside or "'''" in inside or "`" in inside:
                 continue
             indent = code.indent(start)
             deeper = (f"    {line}" if line.strip() else line for line in inside.splitlines())
@@ -190,14 +194,20 @@ def drop(code: Code, statement: SgNode) -> Edit:
 
 
 def _equalities(code: Code, operands: Operands) -> Iterator[tuple[SgNode, Span, Span]]:
-    """Each with the actual value first: what is a literal is the expected one, in whichever order they stand."""
+    """Each with the actual value first: what is a literal is the expected one, in whichever order they stand. Two
+    literals ask nothing of the code."""
     for test in code.tests:
         for assertion in test.asserts:
             if found := operands(assertion):
                 actual, expected = found
                 if _LITERAL.match(code.text, *actual) and not _LITERAL.match(code.text, *expected):
                     actual, expected = expected, actual
-                yield assertion, actual, expected
+                if not _FIXED.fullmatch(code.text[slice(*actual)]):
+                    yield assertion, actual, expected
+
+
+def _is_of_types(test: Site) -> bool:
+    return all(one.text().startswith(_OF_TYPES) for one in test.asserts)
 
 
 def _within(node: SgNode, other: SgNode) -> bool:

@@ -182,6 +182,22 @@ def test_what_would_not_compile_or_be_no_tampering_is_left_alone(name: str, kind
     assert bool(list(language.mutations(kind, language.code(path, text, text)))) is offers
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "offers"),
+    [
+        ("assertion-weakened", "expect(cart.total()).toBe(3);", True),
+        ("assertion-weakened", "expect(true).toBe(true);", False),
+        ("assertions-swallowed", "expect(cart.total()).toBe(3);", True),
+        ("assertions-swallowed", "expectTypeOf(cart.total).toBeFunction();", False),
+        ("test-returns-early", "expectTypeOf(cart.total).toBeFunction();", False),
+    ],
+)
+def test_what_asks_nothing_when_it_runs_has_nothing_to_lose(kind: str, body: str, offers: bool) -> None:
+    language = next(one for one in LANGUAGES if one.name == "javascript")
+    text = f'test("a", () => {{ {body} }});\n'
+    assert bool(list(language.mutations(kind, language.code("test/cart.test.js", text, text)))) is offers
+
+
 def test_a_handler_that_does_nothing_with_an_error_has_nothing_to_lose() -> None:
     language = next(one for one in LANGUAGES if one.name == "java")
     for done, offers in (("continue;", False), ("throw new A(e);", True)):
@@ -195,6 +211,7 @@ def test_a_handler_that_does_nothing_with_an_error_has_nothing_to_lose() -> None
     [
         ("rust", "src/queue.rs", "src/queue/tests.rs"),
         ("java", "src/main/java/Cart.java", "src/testFixtures/java/Carts.java"),
+        ("javascript", "src/cart.js", "karma.conf.js"),
     ],
 )
 def test_what_is_only_for_tests_is_no_source(name: str, source: str, of_tests: str) -> None:

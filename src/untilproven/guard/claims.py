@@ -25,6 +25,8 @@ _COMPARED_WITH_TRUTH = re.compile(r"\s==\s(True|False|\"\"|''|\[\]|\{\}|\(\)|(?<
 _NEGATES = re.compile(r"not\b|!")
 _ALLOWS = re.compile(r"[|*?\[{]")
 """Signs by which a pattern allows for other texts."""
+_NO_ERROR = re.compile(r"\bifErr(?:or)?\(")
+_ABSENT = frozenset({"null", "undefined", "void 0"})
 _PART = re.compile(r"\.(?:sub\w*|slice|take)\(|\[")
 
 
@@ -75,15 +77,20 @@ def denies(one: Assertion) -> bool:
 
 
 def ask_the_same(old: Assertion, new: Assertion) -> bool:
-    """In other words: that a thing is empty, or of a type, or begins with something, or has it as a part."""
+    """In other words: that a thing is empty, of a type, or no error, or begins with something, or has it as a part."""
     if _is_plain_truth(old, new):
         return True
     if denies(old) or denies(new):
         return False
-    if ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new):
+    if ask_for_one_type(old, new) or _is_beginning(old, new) or _is_part(old, new) or _is_no_error(old, new):
         return True
     empty = _emptied(old)
     return empty is not None and empty == _emptied(new)
+
+
+def _is_no_error(old: Assertion, new: Assertion) -> bool:
+    """It was not to be there, and now it is raised if it is."""
+    return old.about == new.about and old.expected in _ABSENT and _NO_ERROR.search(new.text) is not None
 
 
 def _is_plain_truth(old: Assertion, new: Assertion) -> bool:

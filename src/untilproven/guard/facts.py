@@ -82,6 +82,8 @@ class Handler(msgspec.Struct, frozen=True):
     is_silent: bool
     """Does nothing with it: no call, no raise, no value of its own; at most a pass, a return of nothing, a comment."""
     line: int
+    leaves: bool | None = None
+    """It returns, and so what stands behind it is not done; None if nothing does, or if that is not known."""
 
 
 class Function:

@@ -17,7 +17,7 @@ from untilproven.guard.moving import is_asked_as_a_whole
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 from untilproven.guard.rows import is_written_out
 from untilproven.guard.signals.instead import asked_instead, for_weaker
-from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_rounding, is_stricter
+from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_no_longer_loose, is_rounding, is_stricter
 from untilproven.guard.signals.new_tests import of_new_test
 from untilproven.guard.values import with_likes
 
@@ -113,7 +113,7 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
         yield signal("tolerance-widened", amount=new.tolerance / (old.tolerance or new.tolerance), explained=said)
     elif old.error is not None and new.error is not None and _is_broader(old.error, new.error):
         yield signal("exception-broadened")
-    elif new.strength < old.strength:
+    elif new.strength < old.strength or _was_there(one, new):
         said = (*explained, *for_weaker(one, old, new, explained))
         yield signal("assertion-weakened", amount=old.strength - new.strength, explained=said)
     elif old.error is not None and new.error is not None and _says_less_of_it(old, new):
@@ -128,6 +128,12 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
                 yield signal("message-changed" if old.error is not None else "expected-changed")
         elif old.strength is not Strength.EXACTLY:
             yield signal("operands-swapped")
+
+
+def _was_there(one: Became, new: Assertion) -> bool:
+    """It only says that it is reached, and stood in the test before, where it counted for nothing beside the rest."""
+    is_reached = new.strength is Strength.SOMETHING and new.about == new.text and new.expected is None
+    return is_reached and "".join(new.text.split()) in "".join(one.before.text.split())
 
 
 def _are_one_value(was: str, now: str) -> bool:
@@ -148,7 +154,9 @@ def _compare_one_thing(one: Became, old: Assertion, new: Assertion) -> bool:
 
 
 def _is_asked_as_strictly(one: Became, old: Assertion, new: Assertion) -> bool:
-    return _is_sorted_no_longer(one, new) or is_rounding(old, new) or is_handed_over(old, new, one.after)
+    if _is_sorted_no_longer(one, new) or is_rounding(old, new) or is_handed_over(old, new, one.after):
+        return True
+    return is_no_longer_loose(old, new, one.before.side.text, one.after.side.text)
 
 
 def _is_sorted_no_longer(one: Became, new: Assertion) -> bool:

@@ -13,7 +13,7 @@ from untilproven.guard.pairing import Placed, Tests
 from untilproven.guard.signals.hearing import was_never_heard
 from untilproven.guard.signals.refusals import Refusals, gone
 from untilproven.guard.signals.rewriting import implementations, is_rewritten, lost_code, was_there
-from untilproven.guard.signals.vanishing import is_done_elsewhere
+from untilproven.guard.signals.vanishing import is_called_no_longer, is_done_elsewhere
 
 _NOTHING = Function()
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -25,6 +25,8 @@ _ASIDE = re.compile(
     r"|(?:(?:^|/|[-_])bench(?:mark)?s?|Bench(?:mark)?s?)\.\w+$|(?:^|/)bench(?:mark)?s?[-_][^/]*$"
 )
 """What is no part of the product."""
+_CATCHES = re.compile(r"\bcatch\b|\bexcept\b")
+_LAST = 2
 _UNDONE = frozenset({"NotImplementedError", "NotImplementedException", "UnsupportedOperationException"})
 """What is raised where something is yet to be written: whoever writes it raises it no longer."""
 
@@ -59,7 +61,8 @@ def _lost(before: Placed, after: Placed, change: Refusals) -> Iterator[Signal]:
         filled_in = implementations(after, change.comparison)
         moved = ("moved",) if any(not was_there(name, pair) for pair, name in filled_in) else ()
         told = ("told",) if not now.stub and change.are_wanted_by_tests(now.raises, after) else ()
-        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=(*moved, *told))
+        uncalled = ("uncalled",) if is_called_no_longer(before, after, change.comparison) else ()
+        yield _signal("body-removed", after, now=now.stub or now.left_open, explained=(*moved, *told, *uncalled))
 
 
 def _is_aside(path: str) -> bool:
@@ -110,12 +113,36 @@ def _handled_less(before: Placed | None, after: Placed, was: Function, now: Func
                 said = (*said, "done-elsewhere")
             yield _silenced(after, one, said, was_handled=was_handled)
         known[one.errors, True] -= one.is_silent
+    yield from (_silenced(after, one, explained, was_handled=True) for one in _going_on(was, now))
+
+
+def _going_on(was: Function, now: Function) -> Iterator[Handler]:
+    """Handlers that said nothing and left; now what stands behind them is done as if there had been no error."""
+    less = Counter(one.errors for one in was.handlers if one.is_silent and one.leaves)
+    less -= Counter(one.errors for one in now.handlers if one.is_silent and one.leaves)
+    known = Counter(one.errors for one in was.handlers if one.is_silent and one.leaves is False)
+    for one in now.handlers:
+        if one.is_silent and one.leaves is False:
+            known[one.errors] -= 1
+            if known[one.errors] < 0 < less[one.errors]:
+                less[one.errors] -= 1
+                yield one
 
 
 def _is_on_old_line(handler: Handler, before: Placed, after: Placed) -> bool:
     """What it handles is written as it was, and names what is called: only what is done about it is another."""
     line = after.side.text.splitlines()[handler.line - 1].strip()
-    return "(" in line and line in map(str.strip, before.text.splitlines())
+    if "(" in line and line in map(str.strip, before.text.splitlines()):
+        return True
+    above = _above(handler, after) if _CATCHES.search(line) else ""
+    old = (one for one in before.function.handlers if one.errors == handler.errors and not one.is_silent)
+    return "(" in above and any(above == _above(one, before) for one in old)
+
+
+def _above(handler: Handler, function: Placed) -> str:
+    """The last lines of what it handles."""
+    lines = function.side.text.splitlines()[: handler.line - 1]
+    return "\n".join([line.strip() for line in lines if _NAME.search(line)][-_LAST:])
 
 
 def _silenced(after: Placed, handler: Handler, explained: tuple[str, ...], *, was_handled: bool) -> Signal:

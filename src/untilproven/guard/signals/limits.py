@@ -19,6 +19,12 @@ _BOUNDS = re.compile(
     r"|(<=?|\b(?:be)?(?:lte?|below|at_?most|most|is_?less|to_?be_?less|assert_?less|less)(?=\b|_|than|equal|or))"
 )
 """Words and signs for that something is at least so much, or at most."""
+_LOOSELY = re.compile(r"assert\.(?:equal|deepEqual)\(")
+_STRICTLY = re.compile(r"\.(?:strictEqual|deepStrictEqual|strict\.\w+)\(")
+_IS_STRICT = re.compile(
+    r"[\"'](?:node:)?assert/strict[\"']|\bassert[\"']\)\.strict\b|\bstrict\b\s*(?::|as\b)\s*assert\b"
+)
+"""A file whose `assert.equal` takes no other type for the same."""
 _NARROW, _ROUNDING = 0.01, 1e-9
 
 
@@ -59,3 +65,13 @@ def is_rounding(old: Assertion, new: Assertion) -> bool:
     """The same number, but for what is left of computing with fractions: linters ask for that."""
     was, now = (number_in(each.expected or "") for each in (old, new))
     return was is not None and was == now and (new.tolerance or 1) <= _ROUNDING * max(abs(was), 1)
+
+
+def is_no_longer_loose(old: Assertion, new: Assertion, was: str, now: str) -> bool:
+    """A number was taken for the text that it is written as, or the other way round, and no longer is. `was` and `now`
+    are the files."""
+    if old.about != new.about or not _LOOSELY.match(old.text) or _IS_STRICT.search(was):
+        return False
+    values = [meaning(one.expected or "").strip("\0") for one in (old, new)]
+    is_strict = _STRICTLY.search(new.text) or (_LOOSELY.match(new.text) and _IS_STRICT.search(now))
+    return bool(is_strict) and values[0] == values[1] != ""

@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
 
+from untilproven.guard.comparison import Comparison
 from untilproven.guard.facts import Handler
+from untilproven.guard.lines import lines_of
 from untilproven.guard.pairing import Placed
 
 _NAME = re.compile(r"[A-Za-z_]\w+")
@@ -81,3 +83,20 @@ def _behind(handler: Handler, function: Placed) -> list[str]:
     under = takewhile(lambda line: not line.strip() or len(line) - len(line.lstrip()) > depth, rest)
     lines = (line.strip() for line in under)
     return [line for line in lines if _NAME.search(line) and not line.startswith(("#", "//"))]
+
+
+def is_called_no_longer(before: Placed, after: Placed, comparison: Comparison) -> bool:
+    """It was called where something differs, and nowhere there is it called now. Methods share their names."""
+    if after.name != after.short:
+        return False
+    called = re.compile(rf"(?<![\w$]){re.escape(after.short)}\s*\(")
+    own = [sum(len(called.findall(line)) for line in one.text.splitlines()) for one in (before, after)]
+    was = now = 0
+    for pair in comparison.of_kind("source", "script"):
+        was += _said(called, pair.before.text) if pair.before else 0
+        now += _said(called, pair.after.text) if pair.after else 0
+    return was > own[0] and now <= own[1]
+
+
+def _said(pattern: re.Pattern[str], text: str) -> int:
+    return sum(times * len(pattern.findall(line)) for line, times in lines_of(text).items())

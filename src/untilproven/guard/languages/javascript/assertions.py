@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Strength
-from untilproven.guard.languages.javascript.claims import claim
+from untilproven.guard.languages.javascript.claims import claim, in_order
 from untilproven.guard.languages.javascript.implied import answered, implied, is_wait
 from untilproven.guard.languages.javascript.matchers import ASSERTS, CHAINED
 from untilproven.guard.languages.javascript.nodes import Link, bare, is_constant, string_of, written
@@ -47,8 +47,9 @@ def found_in(links: list[Link], scope: Scope, *, is_statement: bool) -> list[Fou
     if "should" in names[1:]:
         return _should(links, names.index("should", 1), whole, scope)
     if (asserted := _asserted(links, scope)) is not None:
-        name, args = asserted
-        return [_found(whole, args[0], claim(name, args[0], args[1:], scope, is_negated=names[0] == "refute"))]
+        name, given = asserted
+        actual, args = in_order(name, given[0], given[1:])
+        return [_found(whole, actual, claim(name, actual, args, scope, is_negated=names[0] == "refute"))]
     if (answers := answered(links)) or not is_statement:
         return [Found(one) for one in answers]
     if (said := implied(links, whole, scope)) is not None:
@@ -129,15 +130,16 @@ def _matched(actual: SgNode, links: list[Link], whole: SgNode, scope: Scope) -> 
     """The strongest of what a chain after `expect(actual)` says."""
     is_negated = sum(link.name in {"not", "never"} for link in links) % 2 == 1
     is_rejected = any(link.name == "rejects" and link.args is None for link in links)
-    said = [
-        claim(link.name, actual, link.args or (), scope, is_negated=is_negated)
-        for link in links
-        if not _says_nothing(link)
-    ]
-    best = max(said, key=lambda one: one.strength, default=Claim(written(bare(actual)), Strength.NOTHING))
+    said = []
+    for link in links:
+        if not _says_nothing(link):
+            looked_at, args = in_order(link.name, actual, link.args or ())
+            said.append((looked_at, claim(link.name, looked_at, args, scope, is_negated=is_negated)))
+    nothing = (actual, Claim(written(bare(actual)), Strength.NOTHING))
+    looked_at, best = max(said, key=lambda one: one[1].strength, default=nothing)
     if is_rejected and best.error is None:
         best = best._replace(error="Error")
-    return _found(whole, actual, best)
+    return _found(whole, looked_at, best)
 
 
 def _says_nothing(link: Link) -> bool:

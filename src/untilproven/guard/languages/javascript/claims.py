@@ -6,7 +6,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Strength
 from untilproven.guard.languages.javascript.comparing import compared, is_about_size
-from untilproven.guard.languages.javascript.counting import counted
+from untilproven.guard.languages.javascript.counting import COMPARING, counted
 from untilproven.guard.languages.javascript.matchers import FALSE, NEAR, RAISING, SAYS, SEEN, STRENGTHS, TRUE
 from untilproven.guard.languages.javascript.nodes import (
     FUNCTIONS,
@@ -34,6 +34,17 @@ _VALUES = frozenset({"toHaveProperty", "propertyVal", "deepPropertyVal", "nested
 _PROPERTIES = _VALUES | {"property", "ownProperty", "nestedProperty", "deepProperty"}
 _DIGITS = 2
 _MOST_DIGITS = 100
+
+
+def in_order(name: str, actual: SgNode, args: tuple[SgNode, ...]) -> tuple[SgNode, tuple[SgNode, ...]]:
+    """What is looked at, then what it is compared with: a value that is written out is what to expect."""
+    if args and name in COMPARING and _is_written_out(actual) and not _is_written_out(args[0]):
+        return args[0], (actual, *args[1:])
+    return actual, args
+
+
+def _is_written_out(node: SgNode) -> bool:
+    return bare(node).kind() == "template_string" or is_constant(node)
 
 
 def claim(name: str, actual: SgNode, args: tuple[SgNode, ...], scope: Scope, *, is_negated: bool) -> Claim:

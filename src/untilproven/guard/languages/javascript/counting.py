@@ -31,6 +31,8 @@ _SIGNS = {
     **dict.fromkeys(("toBeGreaterThan", "above", "greaterThan", "gt", "isAbove"), ">"),
     **dict.fromkeys(("toBeGreaterThanOrEqual", "least", "gte", "isAtLeast", "greaterThanOrEqual"), ">="),
 }
+COMPARING = frozenset(name for name, sign in _SIGNS.items() if sign in {"==", "!="})
+"""Matchers that say the same whichever of the two stands first."""
 _LENGTH = frozenset({"toHaveLength", "lengthOf", "length", "toHaveSize", "toBeArrayOfSize"})
 _DENIED = {"==": "!=", "!=": "=="}
 _WITH = frozenset({"toHaveBeenCalledWith", "toBeCalledWith", "toHaveBeenLastCalledWith", "lastCalledWith"}) | {

@@ -35,6 +35,7 @@ _LEAVES = frozenset(
     {"comment", "string", "number", "regex", "true", "false", "null", "undefined", "this", "property_identifier"}
     | {"type_annotation", "type_arguments", "jsx_text", "shorthand_property_identifier_pattern"}
 )
+_ASSERTS = re.compile(r"(?i)expect|assert|should")
 _TYPES = ("expectTypeOf", "assertType", "expectType")
 """What is checked without being run."""
 
@@ -186,6 +187,14 @@ class _Gathering:
             self.push(step, [inside])
         if body is not None:
             self.push(step.because("caught", caught), [body])
+            if handler is not None and not caught and _ASSERTS.search(handler.text()):
+                self.look_for_barrier(step, statements(body))
+
+    def look_for_barrier(self, step: _Step, tried: list[SgNode]) -> None:
+        """`try { f(); assert.fail() } catch (error) { ... }` asks that it raises."""
+        if len(tried) > 1 and fails(tried[-1]):
+            made = Assertion(written(tried[-1]), written(tried[-2]), Strength.PARTLY, line_of(tried[-1]), error="Error")
+            self.keep(step, [Found(made)])
 
     def visit_function(self, step: _Step) -> None:
         node, cause = step.node, step.cause

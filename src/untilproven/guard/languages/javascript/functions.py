@@ -17,6 +17,7 @@ from untilproven.guard.languages.javascript.nodes import (
     chain,
     expression_of,
     number_of,
+    opposite,
     statements,
     walk,
     written,
@@ -46,6 +47,7 @@ _EMPTY_BY_NAME = re.compile(
     r"constructor$|[nN]oop|[nN]othing|[eE]mpty|[dD]ummy|[fF]ake|[mM]ock|[sS]tub|[dD]efault|[nN]ull|(?:^|[.>]\s*)on[A-Z]\w*$"
 )
 _REFUSALS = range(400, 600)
+_LEAVING = frozenset({"return_statement", "throw_statement"})
 
 
 def function(declaration: Declaration) -> Function:
@@ -107,8 +109,20 @@ def _conditions(own: Nodes) -> Iterator[str]:
     for node in own:
         if node.kind() == "if_statement" and (condition := node.field("condition")):
             inside = statements(node.field("consequence"))
-            if inside and _refuses(inside) and not _passes_on(bare(condition), inside[-1]):
-                yield written(bare(condition))
+            if inside and _refuses(inside):
+                if not _passes_on(bare(condition), inside[-1]):
+                    yield written(bare(condition))
+            elif inside and inside[-1].kind() not in _LEAVING and _refuses_otherwise(node):
+                yield opposite(bare(condition))
+
+
+def _refuses_otherwise(branch: SgNode) -> bool:
+    """`if (known) { use() } else { throw ... }`, where there is no third way."""
+    above, otherwise = branch.parent(), branch.field("alternative")
+    if otherwise is None or (above is not None and above.kind() == "else_clause"):
+        return False
+    inside = [one for part in otherwise.named_children() for one in statements(part)]
+    return bool(inside) and _refuses(inside)
 
 
 def _validations(own: _Own) -> Iterator[str]:

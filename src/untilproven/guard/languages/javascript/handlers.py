@@ -34,7 +34,15 @@ def handler_of(clause: SgNode) -> Handler:
         rethrows = any(node.kind() == "throw_statement" for node in walk(clause))
         if found and rethrows:
             errors = (found["type"] or found["code"] or "").strip("'\"")
-    return Handler(errors, is_broad=not errors, is_silent=_is_silent(inside), line=clause.range().start.line + 1)
+    leaves = any(one.kind() == "return_statement" for one in inside[-1:]) if _is_followed(clause) else None
+    line = clause.range().start.line + 1
+    return Handler(errors, is_broad=not errors, is_silent=_is_silent(inside), line=line, leaves=leaves)
+
+
+def _is_followed(clause: SgNode) -> bool:
+    """Whether something is done behind the `try`."""
+    following = [] if (whole := clause.parent()) is None else whole.next_all()
+    return any(one.is_named() and one.kind() != "comment" for one in following)
 
 
 def silenced(link: Link) -> Handler | None:

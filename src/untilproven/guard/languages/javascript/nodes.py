@@ -215,6 +215,21 @@ def truth(node: SgNode, known: dict[str, bool] | None = None, deep: int = 0) -> 
     return None
 
 
+_OPPOSITES = {"==": "!=", "===": "!==", "!=": "==", "!==": "==="}
+
+
+def opposite(condition: SgNode) -> str:
+    """What holds where the condition does not, in the words somebody would use."""
+    argument = condition.field("argument")
+    if condition.kind() == "unary_expression" and operator(condition) == "!" and argument is not None:
+        return written(bare(argument))
+    left, right, sign = condition.field("left"), condition.field("right"), operator(condition)
+    if sign in _OPPOSITES and left is not None and right is not None:
+        return f"{written(left)} {_OPPOSITES[sign]} {written(right)}"
+    text = written(condition)
+    return f"!({text})" if condition.kind() in {"binary_expression", "ternary_expression"} else f"!{text}"
+
+
 def _truth_of_two(node: SgNode, known: dict[str, bool] | None, deep: int) -> bool | None:
     left, right, sign = node.field("left"), node.field("right"), operator(node)
     if left is None or right is None:
