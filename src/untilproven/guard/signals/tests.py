@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison
 from untilproven.guard.explaining import Explanations
-from untilproven.guard.facts import Running
+from untilproven.guard.facts import Running, Test
 from untilproven.guard.finding import Signal
 from untilproven.guard.outskirts import is_beside
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
@@ -17,7 +17,7 @@ _MANY = 4
 _SUBJECT_GONE = frozenset({"symbol-removed", "source-removed"})
 _FOREIGN = re.compile(
     r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy\w*|big_?endian"
-    r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
+    r"|android|ios|aix|solaris|illumos|freebsd|netbsd|openbsd|dragonfly"
     r"|riscv\w*|s390x?|powerpc\w*|ppc\w*|mips\w*|sparc\w*|loongarch\w*|i[3-6]86|armv[5-7]\w*"
 )
 _OF_PLATFORMS = frozenset(
@@ -136,7 +136,7 @@ def _for_all(explained: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
-    if now.running < was.running:
+    if now.running < was.running and not _ended_at_once(was):
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
         foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
         explained = (*foreign, *explanations.of_condition(now.reason or ""), *explanations.of_skipped(one.before))
@@ -165,6 +165,11 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         yield signal_of(
             "timeout-raised", one, was=f"{was.timeout:g} s", now=f"{now.timeout:g} s", amount=now.timeout / was.timeout
         )
+
+
+def _ended_at_once(was: Test) -> bool:
+    """Nothing that it would ask was ever reached: to say so is to skip nothing."""
+    return was.leaves is not None and was.unreached > 0 and not was.assertions
 
 
 def _takes_more(one: Became) -> bool:
@@ -213,7 +218,8 @@ def _suites(tests: Tests) -> Iterator[Signal]:
 
 
 def _is_newly_skipped(one: Became) -> bool:
-    return one.before.test.running > one.after.test.running is Running.NEVER
+    is_skipped = one.before.test.running > one.after.test.running is Running.NEVER
+    return is_skipped and not _ended_at_once(one.before.test)
 
 
 def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:
