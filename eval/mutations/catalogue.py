@@ -29,7 +29,7 @@ ANY = "files"
 """In place of a language, for what is no code."""
 _NOT_SOURCE = re.compile(
     r"(?:^|/)(?:tests?|__tests__|testdata|docs?|examples?|bench(?:es|marks?)?|vendor|third_party|node_modules|dist|build"
-    r"|fixtures?|src/test|testing|conftest\.py|setup\.py|.*config\.\w+)(?:/|$)"
+    r"|fixtures?|src/test|testing|conftest\.py|setup\.py|noxfile\.py|.*config\.\w+)(?:/|$)"
 )
 
 
