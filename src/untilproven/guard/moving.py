@@ -301,7 +301,7 @@ def _on_one_line(code: str) -> str:
 
 def besides_assertions(test: Placed) -> str:
     asked = "\n".join(one.text for one in test.test.assertions)
-    return "\n".join(line for line in test.text.splitlines() if " ".join(line.split()).rstrip(";") not in asked)
+    return "\n".join(line for line in test.text.splitlines() if " ".join(line.split()).rstrip(";{ ") not in asked)
 
 
 def _given(values: Counter[str]) -> frozenset[str]:
