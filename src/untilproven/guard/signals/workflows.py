@@ -80,18 +80,18 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
         beside = [other for other in silenced if (other.path, other.job) == (run.path, run.job)]
         if quiet := _taken(run, beside):
             silenced.remove(quiet)
-            yield _optional(run, quiet, now)
+            yield _optional(run, quiet, was, now)
         elif new := _taken(run, come):
             if less := narrowed(run.check, new.check):
                 yield _signal("command-weakened", new, now, was=run.check.command.text, now=less)
         elif quiet := _taken_by_program(run, beside, was.unheard):
             silenced.remove(quiet)
-            yield _optional(run, quiet, now)
+            yield _optional(run, quiet, was, now)
         else:
             left.append(run)
     all_new = _without(now.heard, was.heard)
     for run in left:
-        if _is_missed(run, come, now):
+        if _is_missed(run, [new for new in come if not _is_work_of_its_own(new, run, was, now)], now):
             signal = _removed(run, was, now)
             said = ("something-came",) if _is_in_another_task(run, all_new) else ()
             yield msgspec.structs.replace(signal, explained=tuple(dict.fromkeys((*signal.explained, *said))))
@@ -104,6 +104,13 @@ def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
     if any(new.check.purpose == "anything" and _may_stand_for(new, run, now) for new in come):
         return False
     return not any(run.check.purpose in {new.check.purpose, "anything"} for new in come)
+
+
+def _is_work_of_its_own(new: Run | Other, run: Run, was: _Pipelines, now: _Pipelines) -> bool:
+    """It came with a job that is new, and the job whose tests went still is there."""
+    if run.check.purpose in _ONCE_IS_ENOUGH or new.job in _LISTS or (new.path, new.job) in was.jobs:
+        return False
+    return _is_left(run, now)
 
 
 def _is_in_another_task(run: Run, new: list[Run]) -> bool:
@@ -120,6 +127,7 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
         other
         for other in now.others
         if other.text not in known and not other.only_prepares and _may_stand_for(other, run, now)
+        if not _is_work_of_its_own(other, run, was, now)
     ]
     explained = ["something-came"] if came else []
     if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
@@ -170,11 +178,18 @@ def _may_stand_for(new: Run | Other, run: Run, now: _Pipelines) -> bool:
     return new.path == run.path or run.path not in now.sides
 
 
-def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
+def _optional(run: Run, quiet: Run, was: _Pipelines, now: _Pipelines) -> Signal:
     how = quiet.unheard or verifies_nothing(quiet.check)
     signal = _signal("ci-optional", quiet, now, was=run.check.command.text, now=how)
-    same = any(other.identity == run.identity for other in now.heard)
-    return msgspec.structs.replace(signal, explained=("same-left",) if same else ())
+    said = ("same-left",) if any(other.identity == run.identity for other in now.heard) else ()
+    said = said if _comes_with_changes(was.sides.get(run.path)) else (*said, "side-workflow")
+    return msgspec.structs.replace(signal, explained=said)
+
+
+def _comes_with_changes(side: Side | None) -> bool:
+    """Or nothing is said of when it is started, or it was not there."""
+    events = events_of(side) if side else None
+    return not events or bool(events & _CHANGES)
 
 
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:
