@@ -86,10 +86,7 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
     elif key in _OF_TARGETS:
         yield from _not_run(before or _beside(was, after), after)
     elif signal := strictness.signal_for(strictness.ON_IS_STRICT, key):
-        was_on = before.is_on if before else key.startswith("cargo.")
-        if was_on and after.is_off and not _are_listed(key, now):
-            listed = key.endswith("autotests") and bool(was.anywhere("cargo.test.name"))
-            yield _signal(signal, after, before, explained=("listed",) if listed else ())
+        yield from _turned_off(signal, before, after, was, now)
     elif signal := strictness.signal_for(strictness.ON_IS_LOOSE, key):
         if after.is_on and _times_on(now, key) > _times_on(was, key):
             yield _signal(signal, after, before)
@@ -100,6 +97,13 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
 def _are_listed(key: str, now: Settings) -> bool:
     """Cargo need not look for tests that are named one by one."""
     return key.endswith("autotests") and bool(now.anywhere("cargo.test.path"))
+
+
+def _turned_off(signal: str, before: Setting | None, after: Setting, was: Settings, now: Settings) -> Iterator[Signal]:
+    was_on = before.is_on if before else after.key.startswith("cargo.")
+    if was_on and after.is_off and not _are_listed(after.key, now):
+        are_named = after.key.endswith("autotests") and was.anywhere("cargo.test.name")
+        yield _signal(signal, after, before, explained=("listed",) if are_named else ())
 
 
 def _beside(settings: Settings, after: Setting) -> Setting | None:

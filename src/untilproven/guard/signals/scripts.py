@@ -58,8 +58,8 @@ def _in_ci(side: Side | None) -> list[Check]:
 
 
 def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str], come: frozenset[str]) -> Iterator[Signal]:
-    """`tools` are all that verify now, here or elsewhere: what is left to another is not lost. What has `come` in CI may
-    be the same."""
+    """`tools` are all that verify now, here or elsewhere: what is left to another is not lost. What has `come` to CI is
+    what it verifies by now, and may be the same."""
     if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
         return
     if _is_idle(after) and not _is_idle(was) and not _is_left_to_others(was, after):
