@@ -24,8 +24,15 @@ _DATA = re.compile(
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
 _OF_DATA = re.compile(r"(?:^|(?<=/))(?:test[-_]?data|(?:__)?fixtures?(?:__)?|data|samples?|cassettes)/.*")
-_TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}")
-"""Versions, and words that say something."""
+_TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}|[\x80-\xff]{2,}")
+"""Versions, words that say something, and signs that hardly anything has."""
+_LINK = re.compile(
+    rb"(?im)^(\s*(?:\"?(?:#|//)|\"?(?:_?comments?|description|notes?|references?|see)\"?\s*:).*?)https?://[^\s\"'<>]+"
+)
+"""Where more can be read, in a remark."""
+_REMARK = re.compile(rb"(?m)(?:^|(?<=\S)[ \t]+)#[ \t].*$")
+_WITH_REMARKS = re.compile(r".*\.(?:ya?ml|toml|ini|cfg)")
+"""Data whose lines end where a remark begins."""
 _WORDS = re.compile(rb"\w+")
 _TEXT = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _YEAR = re.compile(rb"(?i)(copyright\W{0,8}(?:\(c\)|\xc2\xa9)?\W{0,3})\d{4}(?:\s*-\s*\d{4})?")
@@ -233,14 +240,20 @@ def _words(path: str) -> frozenset[str]:
 
 
 def _changed(pair: Pair) -> tuple[int, int]:
-    """How many lines are no longer there, and how many are new; of what is no text, one each. The year of a copyright
-    says nothing."""
+    """How many lines are no longer there, and how many are new; of what is no text, one each."""
     if pair.before is None or pair.after is None or pair.before.content == pair.after.content:
         return 0, 0
     if b"\0" in pair.before.content[:8192]:
         return 1, 1
     if pair.before.content.split() == pair.after.content.split():
         return 0, 0
-    contents = (_YEAR.sub(rb"\1", one.content) for one in (pair.before, pair.after))
+    contents = (_said(pair.path, one.content) for one in (pair.before, pair.after))
     was, now = (Counter(line.strip() for line in content.splitlines()) for content in contents)
     return (was - now).total(), (now - was).total()
+
+
+def _said(path: str, content: bytes) -> bytes:
+    """Without what says nothing to a program: remarks, links that a reader may follow, the year of a copyright."""
+    content = _LINK.sub(rb"\1", _YEAR.sub(rb"\1", content))
+    begins_with_one = "." not in path.rpartition("/")[2] and content.startswith(b"# ")
+    return _REMARK.sub(b"", content) if begins_with_one or _WITH_REMARKS.fullmatch(path) else content
