@@ -51,11 +51,14 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
 
 def _with_new_places(signal: Signal, new: list[str], moved: dict[str, str]) -> Signal:
     """Tests that are not looked for where there were none before are not lost; a file that is new, or was left out at
-    the place where it was, is not checked less than it was."""
+    the place where it was, is not checked or measured less than it was."""
     places = [place.strip("*/^$").replace("\\.", ".") for place in (signal.now or "").split("; ")]
     if signal.name == strictness.TYPES:
         there = [*new, *(path for path, old in moved.items() if old in (signal.was or ""))]
         if not all(_is_below(place, there) or place in there for place in places):
+            return signal
+    elif signal.name == strictness.COVERAGE:
+        if not all(any(f"/{path}".endswith(f"/{place}") for path in new) for place in places):
             return signal
     elif signal.name != strictness.COLLECTION or not all(_is_below(place, new) or place in new for place in places):
         return signal

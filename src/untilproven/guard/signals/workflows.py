@@ -22,6 +22,8 @@ _LISTS = frozenset({"include", "matrix", ""})
 """Under these stand several jobs without a name."""
 _ONCE_IS_ENOUGH = frozenset({"lint", "types"})
 """They find the same on every machine."""
+_NUMBERED = re.compile(r"[A-Za-z]*\d[\w.]*")
+_NUMBER = re.compile(r"\d[\d.]*")
 _REPORTS = re.compile(r"\b(?:codecov|coveralls|codacy|codeclimate|cc-test-reporter|goveralls)\b")
 """They tell others what was found."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
@@ -30,7 +32,7 @@ _WHOLE_SUITES = frozenset({"tox", "nox"})
 
 def workflows(comparison: Comparison) -> Iterator[Signal]:
     was, now = _Pipelines(comparison, "before"), _Pipelines(comparison, "after")
-    fewer = list(_fewer(was, now))
+    fewer = list(_fewer(was, now, _words_gone(comparison)))
     yield from fewer
     yield from _unknown_but_optional(was, now, {signal.path for signal in fewer})
     yield from _not_started(was, now)
@@ -69,8 +71,19 @@ class _Pipelines:
         return [run for run in self.runs if run.unheard is not None or verifies_nothing(run.check)]
 
 
-def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
-    """What must succeed no longer, and has nothing in its place."""
+def _words_gone(comparison: Comparison) -> frozenset[str]:
+    """With numbers in them, from other files that say how the project is built and run."""
+    others = [pair for pair in comparison.pairs if pair.before and pair.after and not is_pipeline(pair.path)]
+    found = set[str]()
+    for pair in others if any(is_pipeline(pair.path) for pair in comparison.pairs) else ():
+        if pair.kind in {"mixed", "dependencies", "configuration"}:
+            was, now = (set(_NUMBERED.findall(side.text)) if side else set[str]() for side in (pair.before, pair.after))
+            found |= was - now
+    return frozenset(found)
+
+
+def _fewer(was: _Pipelines, now: _Pipelines, words_gone: frozenset[str]) -> Iterator[Signal]:
+    """What must succeed no longer, and has nothing in its place. `words_gone` may be versions that were dropped."""
     gone, come = _without(was.heard, now.heard), _without(now.heard, was.heard)
     silenced = _without(now.unheard, was.unheard)
     left = []
@@ -94,6 +107,7 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
         if _is_missed(run, [new for new in come if not _is_work_of_its_own(new, run, was, now)], now):
             signal = _removed(run, was, now)
             said = ("something-came",) if _is_in_another_task(run, all_new) else ()
+            said = (*said, "version-dropped") if _is_of_version(run, words_gone, now) else said
             yield msgspec.structs.replace(signal, explained=tuple(dict.fromkeys((*signal.explained, *said))))
 
 
@@ -111,6 +125,14 @@ def _is_work_of_its_own(new: Run | Other, run: Run, was: _Pipelines, now: _Pipel
     if run.check.purpose in _ONCE_IS_ENOUGH or new.job in _LISTS or (new.path, new.job) in was.jobs:
         return False
     return _is_left(run, now)
+
+
+def _is_of_version(run: Run, words_gone: frozenset[str], now: _Pipelines) -> bool:
+    """It ran for a version that is named elsewhere no longer, and the same is run for others."""
+    versions = {word for word in run.check.command.words if _NUMBERED.fullmatch(word)}
+    same = (other for other in now.heard if other.path == run.path)
+    apart = _NUMBER.sub("", run.identity)
+    return bool(versions) and versions <= words_gone and any(_NUMBER.sub("", other.identity) == apart for other in same)
 
 
 def _is_in_another_task(run: Run, new: list[Run]) -> bool:
