@@ -163,7 +163,15 @@ class Explanations:
         beside = tokens_changed(one.after.pair) if one.after.pair.is_test else (frozenset[str](), frozenset[str]())
         is_given = one.after.words & self._source.data_touched or telling(lost) & beside[0] or telling(come) & beside[1]
         is_sign = _is_given_more(one, fragments(was, now)[1])
-        if come & (after - before) or lost & (before - after) or is_given or is_sign or gives_otherwise(one, old.about):
+        given = telling(_lower(come)) & _lower(after - before)
+        if (
+            come & (after - before)
+            or given
+            or lost & (before - after)
+            or is_given
+            or is_sign
+            or gives_otherwise(one, old.about)
+        ):
             found.append("input-changed")
         if self.source_differs and one.before.short != one.after.short:
             found.append("retitled")
@@ -238,6 +246,10 @@ class Explanations:
         if words and self._source.warns_less and any(WARNS.search(asked.text) for asked in test.test.assertions):
             return True
         return bool(parts_of(test.name) & (self._source.dwindled | self._source.shrunk))
+
+
+def _lower(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(str.lower, words))
 
 
 def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:

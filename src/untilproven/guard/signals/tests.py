@@ -48,6 +48,12 @@ _OF_PYTEST = frozenset(
 """What any test can take, and that has no cases of its own."""
 _LEAVES_IF = re.compile(r"if (.*): return(?: .*)?", re.DOTALL)
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
+_UNWINDS = re.compile(
+    r"#!?\[\s*cfg_attr\s*\(\s*(?:not\s*\(\s*panic\s*=\s*\"unwind\"\s*\)|panic\s*=\s*\"abort\")\s*,\s*ignore\b.*"
+    r"|#!?\[\s*cfg\s*\(\s*panic\s*=\s*\"unwind\"\s*\)\s*\]",
+    re.DOTALL,
+)
+"""Tests of Rust unwind, whatever the project says of its programs, unless a nightly compiler is told otherwise."""
 _AND, _OR = re.compile(r"\s+(?:and|&&)\s+"), re.compile(r"\bor\b|\|\||[({].*\band\b.*[)}]")
 _NOT_HERE = re.compile(r"(?:not )?[\w.]*platform(?:\(\))? !==? ([\"'])linux\1")
 """It runs where most checks are run, and nowhere else."""
@@ -189,7 +195,7 @@ def _was_needed(one: Became, reason: str) -> Iterator[str]:
 def _is_elsewhere(reason: str) -> bool:
     """It is skipped only on platforms that hardly anybody works and checks on: it still runs here."""
     condition, *_ = reason.split(": ")
-    if _PRERELEASE.fullmatch(condition):
+    if _PRERELEASE.fullmatch(condition) or _UNWINDS.fullmatch(condition):
         return True
     if unless := _SKIPS_UNLESS.fullmatch(condition):
         condition = unless[1]
