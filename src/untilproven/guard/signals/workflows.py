@@ -121,10 +121,11 @@ def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
 
 
 def _is_work_of_its_own(new: Run | Other, run: Run, was: _Pipelines, now: _Pipelines) -> bool:
-    """It came with a job that is new, and the job whose tests went still is there."""
+    """It came with a job that is new, and the job whose tests went still is there, without any like them."""
     if run.check.purpose in _ONCE_IS_ENOUGH or new.job in _LISTS or (new.path, new.job) in was.jobs:
         return False
-    return _is_left(run, now)
+    left = (other for other in now.heard if (other.path, other.job) == (run.path, run.job))
+    return _is_left(run, now) and all(other.check.tool != run.check.tool for other in left)
 
 
 def _is_of_version(run: Run, words_gone: frozenset[str], now: _Pipelines) -> bool:
