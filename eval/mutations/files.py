@@ -13,8 +13,10 @@ _RUNS_TESTS = re.compile(
     r"|(?:npm|yarn|pnpm)(?: run)? (?:test|lint)\S*|mvn\w* (?:.*\s)?(?:test|verify)"
     r"|gradlew? (?:.*\s)?(?:test|check|build)|make (?:test|lint))\b"
 )
-_ONLY_NAMES_IT = re.compile(r"install|\bdocs|://|^\s*#|\bgrep\b|^\s*git |^\s*(?:- )?name:")
-"""A line that has a tool in it and does not run it."""
+_ONLY_NAMES_IT = re.compile(
+    r"install|\bdocs|://|^\s*#|\b(?:grep|sed|rm)\b|^\s*git |^\s*(?:- )?name:|--(?:collect-only|co)\b"
+)
+"""A line that has a tool in it and does not run it, or has it run nothing."""
 _THRESHOLDS = re.compile(
     r"(?:fail_under\s*=\s*|--cov-fail-under[= ]|\"?(?:branches|functions|lines|statements)\"?:\s*|target:\s*"
     r"|<minimum>|minimum\s*=\s*)(?P<least>\d+(?:\.\d+)?)"
@@ -96,7 +98,8 @@ def script_ignores_failure(path: str, text: str) -> Iterator[Edits]:
     if name in {"Makefile", "makefile", "justfile", "Justfile"} or name.endswith(".sh"):
         begins = r"\s*" if name.endswith(".sh") else r"\s+"
         for line in re.finditer(rf"^{begins}(?!#|echo|@echo|-)\S.*[^\\\s]$", text, re.MULTILINE):
-            if _RUNS_TESTS.search(line[0]) and not re.search(r"\|\||=|\bif\b|[;&|]\s*$", line[0]):
+            runs = _RUNS_TESTS.search(line[0]) and not _ONLY_NAMES_IT.search(line[0])
+            if runs and not re.search(r"\|\||=|\bif\b|[;&|]\s*$", line[0]):
                 yield (Edit(line.end(), line.end(), " || true"),)
     if name == "tox.ini":
         for line in re.finditer(r"^commands\s*=[ \t]*(?P<command>[^-\s].*)$", text, re.MULTILINE):

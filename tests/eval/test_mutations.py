@@ -264,6 +264,14 @@ def test_a_step_that_is_only_called_after_a_tool_is_no_check() -> None:
     assert list(files.ci_step_removed(".github/workflows/ci.yml", steps + builds)) == []
 
 
+def test_a_line_that_runs_no_test_has_no_failure_to_ignore() -> None:
+    script = "rm -rf .tox\npython -m pip install pytest\nsed -i /a/d vitest.config.ts\n"
+    assert list(files.script_ignores_failure("ci.sh", script)) == []
+    assert len(list(files.script_ignores_failure("ci.sh", script + "python -m pytest\n"))) == 1
+    steps = "jobs:\n  a:\n    steps:\n      - name: Look\n        run: pytest --collect-only .\n"
+    assert list(files.ci_step_removed(".github/workflows/ci.yml", steps)) == []
+
+
 def test_files_say_what_the_kind_says() -> None:
     assert mutated("threshold-lowered") == ["[tool.coverage.report]\nfail_under = 45\n"]
     (without,) = mutated("ci-step-removed")

@@ -26,4 +26,4 @@ def _lines_of_assertions(test: Placed) -> frozenset[int]:
 
 
 def _code_on(line: str) -> str:
-    return " ".join(line.split()).rstrip(";")
+    return " ".join(line.split()).rstrip(";{ ")

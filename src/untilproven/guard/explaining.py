@@ -173,7 +173,15 @@ class Explanations:
         beside = tokens_changed(one.after.pair) if one.after.pair.is_test else (frozenset[str](), frozenset[str]())
         is_given = one.after.words & self._source.data_touched or telling(lost) & beside[0] or telling(come) & beside[1]
         is_sign = _is_given_more(one, fragments(was, now)[1])
-        if come & (after - before) or lost & (before - after) or is_given or is_sign or gives_otherwise(one, old.about):
+        given = telling(_lower(come)) & _lower(after - before)
+        if (
+            come & (after - before)
+            or given
+            or lost & (before - after)
+            or is_given
+            or is_sign
+            or gives_otherwise(one, old.about)
+        ):
             found.append("input-changed")
         if self.source_differs and one.before.short != one.after.short:
             found.append("retitled")
@@ -256,6 +264,10 @@ class Explanations:
 def _given_as(said: str) -> frozenset[str]:
     """Names that are only those of arguments: `minutes` of `wait(minutes=3)`."""
     return frozenset(_ARGUMENT.findall(said)) - tokens_of(_ARGUMENT.sub("", said))
+
+
+def _lower(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(str.lower, words))
 
 
 def _has_a_value_now(was: Assertion, come: list[Assertion]) -> bool:

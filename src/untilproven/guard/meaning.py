@@ -13,6 +13,8 @@ _TOKEN = re.compile(
       | (?P<other>[A-Za-z_$][\w$]*|\s+|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_OF_NUMBERS = re.compile(r"\b(?:std|core)::(?=[iuf](?:8|16|32|64|128|size)::)")
+"""Where Rust had the limits of numbers before the types had them themselves."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "`": "`", "/": "/"}
 _SUFFIX = re.compile(r"(?<=[\d.])(?:[lLnN]|[iu](?:8|16|32|64|128|size)|f32|f64|[fFdD])$")
@@ -33,7 +35,7 @@ def meaning(written: str) -> str:
     on the notation of a number."""
     if len(written) > _LONGEST:
         return written
-    return " ".join(_joined(_bare(_joined(_tokens(written)))))
+    return " ".join(_joined(_bare(_joined(_tokens(_OF_NUMBERS.sub("", written))))))
 
 
 def mean_the_same(one: str, other: str) -> bool:

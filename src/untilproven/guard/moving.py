@@ -26,6 +26,7 @@ _LONG_TEXT = re.compile(r"\"\"\"|'''|`")
 _BLOCK = re.compile(r"(?:=>|[\w)>|])\s*\{\s*$")
 _MAKER = re.compile(r"(?:\b(?:await|new) )?[\w$.:]+(?=\()")
 _A_FEW = 2
+_MOST = 0.7
 _TELLING = 4
 """So long is a text that nobody writes twice by chance."""
 
@@ -68,8 +69,10 @@ class Elsewhere:
 
     def are_split(self, one: Became, lost: list[Assertion]) -> bool:
         """New tests ask each of them word for word, of something that is made in the same way, if perhaps of something
-        else; or a function asks about the same that the test calls now."""
+        else; or a function asks about the same that the test calls now; or one that is called like it and more does."""
         added = [(test.text, frozenset(map(claim, strong(test.test.assertions)))) for test in self._tests.added]
+        if self._has_namesake(one, lost):
+            return True
         return all(
             _is_asked_by_helper(old, one)
             or any(
@@ -77,6 +80,15 @@ class Elsewhere:
             )
             for old in lost
         )
+
+    def _has_namesake(self, one: Became, lost: list[Assertion]) -> bool:
+        """A new test of its file, which has the whole of its name in its own, calls most of what they called, and
+        asks as often."""
+        called = {name for old in lost for name in CALLED.findall(old.about + " " + (old.expected or ""))}
+        beside = (added for added in self._tests.added if added.path == one.after.path)
+        named = (added for added in beside if f"_{one.before.short}_" in f"_{added.short}_")
+        alike = (added for added in named if len(called & added.words) > _MOST * len(called))
+        return any(len(strong(added.test.assertions)) >= len(lost) for added in alike)
 
     def has_cases(self, one: Became, cases: list[str]) -> bool:
         """Whether others run with each of these, or the test itself, put in another way. One that also runs with those

@@ -20,7 +20,17 @@ def set_apart(signal: Signal, comparison: Comparison) -> Signal:
     if _are_run_elsewhere(signal.now, signal.path, comparison):
         return _with(signal, "run-apart")
     marked = _WITHOUT_A_MARK.fullmatch(signal.now)
-    return _with(signal, "new-mark") if marked and _is_new(marked[1], comparison) else signal
+    if not marked or not _is_new(marked[1], comparison):
+        return signal
+    signal = _with(signal, "new-mark")
+    return _with(signal, "run-by-mark") if _is_run_alone(marked[1], comparison) else signal
+
+
+def _is_run_alone(mark: str, comparison: Comparison) -> bool:
+    """CI, or what it starts, has a run that takes only tests with the mark."""
+    takes = re.compile(rf"-m[\s\"',=]+{mark}\b")
+    files = (pair for pair in comparison.pairs if pair.kind == "ci" or name_of(pair.path) in _STARTED_BY)
+    return any(pair.after and takes.search(pair.after.text) for pair in files)
 
 
 def _are_run_elsewhere(places: str, told_in: str, comparison: Comparison) -> bool:

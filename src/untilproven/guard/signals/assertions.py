@@ -55,7 +55,7 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     asked, left = strong(was.assertions), strong(now.assertions)
     gone, come = without(asked, left), without(left, asked)
     explained = explanations.of_changed(one.before) if gone else ()
-    if now.unreached > was.unreached:
+    if now.unreached > was.unreached and without([*was.assertions], [*now.assertions]):
         yield signal_of("assertion-unreached", one, amount=now.unreached - was.unreached)
     pairs = list(_pairs(gone, come))
     if asked and not left:

@@ -13,11 +13,13 @@ from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals import strictness
 from untilproven.guard.signals.apart import set_apart
 from untilproven.guard.signals.commands import Command
-from untilproven.guard.signals.documents import name_of
+from untilproven.guard.signals.documents import below, mapping, name_of, values_in, words
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
 from untilproven.guard.signals.verifiers import Check
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
+_OF_TARGETS = frozenset({"cargo.test.test", "cargo.test.harness"})
+"""What cargo is told of each file of tests by itself."""
 _IGNORE_FILES = re.compile(
     r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
 )
@@ -49,13 +51,16 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
 
 def _with_new_places(signal: Signal, new: list[str], moved: dict[str, str]) -> Signal:
     """Tests that are not looked for where there were none before are not lost; a file that is new, or was left out at
-    the place where it was, is not checked less than it was."""
+    the place where it was, is not checked or measured less than it was."""
     places = [place.strip("*/^$").replace("\\.", ".") for place in (signal.now or "").split("; ")]
     if signal.name == strictness.TYPES:
         there = [*new, *(path for path, old in moved.items() if old in (signal.was or ""))]
         if not all(_is_below(place, there) or place in there for place in places):
             return signal
-    elif signal.name != strictness.COLLECTION or not all(_is_below(place, new) for place in places):
+    elif signal.name == strictness.COVERAGE:
+        if not all(any(f"/{path}".endswith(f"/{place}") for path in new) for place in places):
+            return signal
+    elif signal.name != strictness.COLLECTION or not all(_is_below(place, new) or place in new for place in places):
         return signal
     return msgspec.structs.replace(signal, explained=(*signal.explained, "new-place"))
 
@@ -81,10 +86,10 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
             yield _signal(signal, after, before, now="; ".join(new), amount=len(new), explained=explained)
     elif signal := strictness.signal_for(strictness.LESS_IS_LESS, key):
         yield from _shrunk(signal, before, after, now) if before else _not_found(signal, after)
+    elif key in _OF_TARGETS:
+        yield from _not_run(before or _beside(was, after), after)
     elif signal := strictness.signal_for(strictness.ON_IS_STRICT, key):
-        was_on = before.is_on if before else key.startswith("cargo.") and not _are_listed(key, now)
-        if was_on and after.is_off:
-            yield _signal(signal, after, before)
+        yield from _turned_off(signal, before, after, was, now)
     elif signal := strictness.signal_for(strictness.ON_IS_LOOSE, key):
         if after.is_on and _times_on(now, key) > _times_on(was, key):
             yield _signal(signal, after, before)
@@ -95,6 +100,35 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
 def _are_listed(key: str, now: Settings) -> bool:
     """Cargo need not look for tests that are named one by one."""
     return key.endswith("autotests") and bool(now.anywhere("cargo.test.path"))
+
+
+def _turned_off(signal: str, before: Setting | None, after: Setting, was: Settings, now: Settings) -> Iterator[Signal]:
+    was_on = before.is_on if before else after.key.startswith("cargo.")
+    if was_on and after.is_off and not _are_listed(after.key, now):
+        are_named = after.key.endswith("autotests") and was.anywhere("cargo.test.name")
+        yield _signal(signal, after, before, explained=("listed",) if are_named else ())
+
+
+def _beside(settings: Settings, after: Setting) -> Setting | None:
+    """Anything else that its file said."""
+    return next((one for one in settings.values() if one.side.path == after.side.path), None)
+
+
+def _not_run(before: Setting | None, after: Setting) -> Iterator[Signal]:
+    """Files of tests that cargo is told not to run, or to run as programs of their own."""
+    known = _targets_off(before.side, after.key) if before else set[str]()
+    if off := sorted(_targets_off(after.side, after.key) - known):
+        signal = strictness.signal_for(strictness.ON_IS_STRICT, after.key) or strictness.COLLECTION
+        yield _signal(signal, after, None, now="; ".join(off), amount=len(off))
+
+
+def _targets_off(side: Side, key: str) -> set[str]:
+    """Where they lie."""
+    *_, last = key.split(".")
+    tables = below(values_in(side.path, side.content), "test")
+    off = [mapping(one) for one in tables if below(one, last) == "false"] if isinstance(tables, list) else []
+    directory = side.path.removesuffix("Cargo.toml")
+    return {directory + "".join(words(one.get("path")) or [f"tests/{one.get('name')}.rs"]) for one in off}
 
 
 def _times_on(settings: Settings, key: str) -> int:

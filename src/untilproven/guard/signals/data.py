@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from untilproven.guard.comparison import Comparison, Pair
+from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.kinds import is_prose
 from untilproven.guard.languages import grammar_of
@@ -24,8 +24,16 @@ _DATA = re.compile(
 _KEYS = re.compile(r".*\.(?:key|pem|crt|cer|csr|srl|p12|jks|keystore|der|pub|asc)")
 """They run out and are made anew; no result is written in them."""
 _OF_DATA = re.compile(r"(?:^|(?<=/))(?:test[-_]?data|(?:__)?fixtures?(?:__)?|data|samples?|cassettes)/.*")
-_TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}")
-"""Versions, and words that say something."""
+_TOLD = re.compile(rb"\d+(?:\.\d+)+|[A-Za-z_]\w{3,}|[\x80-\xff]{2,}")
+"""Versions, words that say something, and signs that hardly anything has."""
+_LINK = re.compile(
+    rb"(?im)^(\s*(?:\"?(?:#|//)|\"?(?:_?comments?|description|notes?|references?|see)\"?\s*:).*?)https?://[^\s\"'<>]+"
+)
+"""Where more can be read, in a remark."""
+_REMARK = re.compile(rb"(?m)(?:^|(?<=\S)[ \t]+)#[ \t].*$")
+_WITH_REMARKS = re.compile(r".*\.(?:ya?ml|toml|ini|cfg)")
+"""Data whose lines end where a remark begins."""
+_WORDS = re.compile(rb"\w+")
 _TEXT = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 _YEAR = re.compile(rb"(?i)(copyright\W{0,8}(?:\(c\)|\xc2\xa9)?\W{0,3})\d{4}(?:\s*-\s*\d{4})?")
 _LOW = re.compile(rb"[a-z]{4,}")
@@ -49,25 +57,44 @@ class _Change:
         self._others = [pair for pair in comparison.pairs if not pair.is_test]
         self.recorded = [pair for pair in comparison.pairs if _name(pair) is not None]
 
-    def of_all(self) -> Iterator[str]:
-        if self.reasons:
+    def of_all(self, *, is_seen: bool) -> Iterator[str]:
+        if self.reasons and is_seen:
             yield "source-changed"
         if len(self.recorded) >= _A_SUITE:
             yield "suite-updated"
 
-    def of(self, pair: Pair, name: str) -> Iterator[str]:
+    def of(self, pair: Pair, name: str, *, is_seen: bool) -> Iterator[str]:
         if _told(pair) & self._told:
             yield "told"
         if any(_is_copied(pair, other) for other in self._others):
             yield "copied"
         if self.reasons and self._beside[PurePosixPath(pair.path).parent] >= _SEVERAL:
             yield "several-updated"
-        if any(name == "snapshot-rewritten" or _is_of(pair, test) for test in self._tests):
+        if any((name == "snapshot-rewritten" and is_seen) or _is_of(pair, test) for test in self._tests):
             yield "tests-changed"
         elif any(_is_near(test, pair) for test in self._tests):
             yield "tests-near"
         if _words(PurePosixPath(pair.path).name) & _required_otherwise(self._comparison):
             yield "tool-updated"
+
+    def is_seen(self, pair: Pair, gone: int, come: int) -> bool:
+        """Where one recorded line is another, some of what is other in it stands on lines of the code that differ, or
+        nothing does but signs; where more are, nobody looks for it."""
+        lost, new = _exchanged(pair)
+        if gone > 1 or come > 1 or not (lost or new):
+            return True
+        return bool(lost & self._words[0] or new & self._words[1])
+
+    @cached_property
+    def _words(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """On lines of code that went, and on those that came."""
+        went, come = set[bytes](), set[bytes]()
+        for pair in self._comparison.pairs:
+            if grammar_of(pair.path) or pair in self.reasons:
+                was, now = _lines(pair.before), _lines(pair.after)
+                went.update(_WORDS.findall(b"\n".join((was - now).elements())))
+                come.update(_WORDS.findall(b"\n".join((now - was).elements())))
+        return frozenset(went), frozenset(come)
 
     @cached_property
     def _told(self) -> frozenset[bytes]:
@@ -92,7 +119,9 @@ def _of_data(change: _Change) -> Iterator[Signal]:
             continue
         gone, come = _changed(pair)
         if gone:
-            said = (*change.of_all(), *_said_for(pair, gone, come, change.reasons), *change.of(pair, name))
+            is_seen = name != "snapshot-rewritten" or change.is_seen(pair, gone, come)
+            own = _said_for(pair, gone, come, change.reasons)
+            said = (*change.of_all(is_seen=is_seen), *own, *change.of(pair, name, is_seen=is_seen))
             yield Signal(name, pair.path, 1, pair.path, amount=gone, explained=said)
 
 
@@ -150,6 +179,17 @@ def _told(pair: Pair) -> frozenset[bytes]:
     return frozenset(come - went)
 
 
+def _exchanged(pair: Pair) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """Words that it has less often, and those that it has more often."""
+    was, now = _lines(pair.before), _lines(pair.after)
+    went, come = (Counter(_WORDS.findall(b"\n".join(lines.elements()))) for lines in (was - now, now - was))
+    return frozenset(went - come), frozenset(come - went)
+
+
+def _lines(side: Side | None) -> Counter[bytes]:
+    return Counter(side.content.splitlines()) if side else Counter()
+
+
 def _is_reason(pair: Pair) -> bool:
     """Whether results may differ because of it."""
     if pair.kind in {"mixed", "dependencies"}:
@@ -200,14 +240,20 @@ def _words(path: str) -> frozenset[str]:
 
 
 def _changed(pair: Pair) -> tuple[int, int]:
-    """How many lines are no longer there, and how many are new; of what is no text, one each. The year of a copyright
-    says nothing."""
+    """How many lines are no longer there, and how many are new; of what is no text, one each."""
     if pair.before is None or pair.after is None or pair.before.content == pair.after.content:
         return 0, 0
     if b"\0" in pair.before.content[:8192]:
         return 1, 1
     if pair.before.content.split() == pair.after.content.split():
         return 0, 0
-    contents = (_YEAR.sub(rb"\1", one.content) for one in (pair.before, pair.after))
+    contents = (_said(pair.path, one.content) for one in (pair.before, pair.after))
     was, now = (Counter(line.strip() for line in content.splitlines()) for content in contents)
     return (was - now).total(), (now - was).total()
+
+
+def _said(path: str, content: bytes) -> bytes:
+    """Without what says nothing to a program: remarks, links that a reader may follow, the year of a copyright."""
+    content = _LINK.sub(rb"\1", _YEAR.sub(rb"\1", content))
+    begins_with_one = "." not in path.rpartition("/")[2] and content.startswith(b"# ")
+    return _REMARK.sub(b"", content) if begins_with_one or _WITH_REMARKS.fullmatch(path) else content

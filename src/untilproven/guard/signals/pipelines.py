@@ -28,6 +28,8 @@ _FALSE = re.compile(r"(?:\$\{\{\s*)?(?:false|0|failure\(\) && false|1 == 0|''|ne
 _NOT_PIPELINES = re.compile(r"\.pre-commit-config\.ya?ml|\.?codecov\.ya?ml")
 _OF_ACTIONS = re.compile(r"(?i)pre-commit/action|lint|clippy|cargo-deny|psf/black|ruff-action|zizmor|codespell|mypy")
 _HARMLESS_ACTION = re.compile(r"(?:actions|docker|codecov|pypa)/|[\w.-]+/(?:setup|install|cache|upload|download)")
+_READERS = frozenset({".", "source", "bash", "sh"})
+"""A script is the same, whoever reads it."""
 _DEEPEST = 40
 
 
@@ -45,7 +47,8 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def identity(self) -> str:
         """The tool, what it is run on and where, without its options."""
-        named = (word for word in self.check.command.words if not word.startswith("-") and "=" not in word)
+        words = (word.removeprefix("./") for word in self.check.command.words if word not in _READERS)
+        named = (word for word in words if not word.startswith("-") and "=" not in word)
         return f"{self.where}> {self.check.tool} {' '.join(sorted(set(named)))}"
 
 

@@ -15,7 +15,8 @@ from untilproven.guard.signals.verifiers import Check, checks_in
 from untilproven.guard.written import Unreadable, as_text
 
 _MADE = re.compile(
-    r"(?m)^([A-Za-z_.][^\s:=#]*(?:[ \t]+[A-Za-z_.][^\s:=#]*)*)[ \t]*::?(?!=)[^\n]*\n((?:(?:\t[^\n]*|[ \t]*)(?:\n|$))*)"
+    r"(?m)^([A-Za-z_.][^\s:=#]*(?:[ \t]+[A-Za-z_.][^\s:=#]*)*)[ \t]*::?(?!=)[^\n]*\n"
+    r"((?:(?:\t(?:\\\n|[^\n])*|[ \t]*)(?:\n|$))*)"
 )
 _JUST = re.compile(r"(?m)^@?([A-Za-z_][\w-]*)[^\n:=]*:(?!=)[^\n]*\n((?:(?:[ \t]+[^\n]*|[ \t]*)(?:\n|$))*)")
 _TASKS = (("poe", "tasks"), ("pdm", "scripts"), ("taskipy", "tasks"), ("rye", "scripts"))

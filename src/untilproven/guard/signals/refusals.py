@@ -66,6 +66,13 @@ class Refusals:
         ]
 
     @cached_property
+    def _guards_come_to_tests(self) -> list[frozenset[str]]:
+        """The same of what only tests use, which is nothing to the product."""
+        pairs = ((before, after) for before, after in self.functions if after.pair.is_test)
+        come = (gone(after.function.guards, before.function.guards if before else ()) for before, after in pairs)
+        return [frozenset(_NAME.findall(guard)) for guards in come for guard in guards]
+
+    @cached_property
     def _told_by_tests(self) -> frozenset[str]:
         """Words of tests that were there and had to be changed, or went."""
         changed = [one for one in self._tests.kept if one.differs]
@@ -99,11 +106,12 @@ class Refusals:
         raised = gone(before.function.raises, after.function.raises)
         if touched and before.function.raises and not raised:
             yield "still-raises"
-        are_asked = all(_is_among(guard, self._guards_come) or _is_a_type_now(guard, before, after) for guard in guards)
+        come = self._guards_come_to_tests if after.pair.is_test else self._guards_come
+        are_asked = all(_is_among(guard, come) or _is_a_type_now(guard, before, after) for guard in guards)
         if are_asked or (raised and self._are_raised_instead(raised, before, after)):
             yield "moved"
-        if not touched:
-            yield from self._of_untouched(guards, before, after)
+        of_lines = self._of_untouched if not touched else _of_turned
+        yield from of_lines(guards, before, after)
         if all(_is_asked_beside(guard, after) for guard in guards):
             yield "asked-beside"
         if all(self._names_gone & {*_NAME.findall(guard)} for guard in guards):
@@ -200,6 +208,36 @@ def _is_refused_still(guard: str, before: Placed, after: Placed) -> bool:
         return False
     was, now = ([line.strip() for line in side.text.splitlines()].count(refusal[1].strip()) for side in (before, after))
     return 0 < was <= now
+
+
+def _of_turned(guards: list[str], before: Placed, after: Placed) -> Iterator[str]:
+    if all(_is_turned(guard, before, after) for guard in guards):
+        yield "needless"
+
+
+def _is_turned(guard: str, before: Placed, after: Placed) -> bool:
+    """It does the same on the same lines, and what it does first is what it did last: it asks for the opposite."""
+    was, now = ([line.strip() for line in one.text.splitlines() if _NAME.search(line)] for one in (before, after))
+    asked = [at for at, line in enumerate(was) if _asks(guard, line)]
+    turned = [at for at, line in enumerate(now) if any(_asks(other, line) for other in _opposites(guard))]
+    if not asked or len(asked) != len(turned) or was[asked[0] + 1 : asked[0] + 2] == now[turned[0] + 1 : turned[0] + 2]:
+        return False
+    lost, come = Counter(was) - Counter(now), Counter(now) - Counter(was)
+    return {*lost} == {was[at] for at in asked} and {*come} == {now[at] for at in turned}
+
+
+def _asks(guard: str, line: str) -> bool:
+    return re.match(rf"(?:\W*else\s+)?(?:el)?if\s*\(?\s*{re.escape(guard)}\s*\)?\s*[:{{]", line) is not None
+
+
+def _opposites(guard: str) -> Iterator[str]:
+    bare = re.sub(r"^(?:!|not\s+)\(?|(?<=.)\)$" if re.match(r"(?:!|not\s+)\(", guard) else r"^(?:!|not\s+)", "", guard)
+    yield from (bare,) if bare != guard else (f"!{guard}", f"!({guard})", f"not {guard}")
+    for one, other in ((" === ", " !== "), (" == ", " != "), (" is not ", " is "), (" is ", " is not ")):
+        if one in guard:
+            yield guard.replace(one, other, 1)
+        elif other in guard:
+            yield guard.replace(other, one, 1)
 
 
 def _is_asked_beside(guard: str, after: Placed) -> bool:

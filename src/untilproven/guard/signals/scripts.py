@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from untilproven.guard.comparison import Comparison, Pair
+from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.commands import is_idle
 from untilproven.guard.signals.documents import NotUnderstood
@@ -25,32 +25,41 @@ _SIDE = re.compile(
 def scripts(comparison: Comparison) -> Iterator[Signal]:
     pairs = [pair for pair in comparison.pairs if not is_pipeline(pair.path)]
     tools = {check.tool for pair in pairs for recipe in recipes_in(pair.after).values() for check in _heard(recipe)}
-    in_ci = {check.tool for pair in comparison.pairs for check in _in_ci(pair)}
+    in_ci = {check.tool for pair in comparison.pairs for check in _in_ci(pair.after)}
+    come = _come_in_ci(comparison)
     for pair in pairs:
         if pair.before is None or pair.kind in {"dependencies", "cache"}:
             continue
         now = recipes_in(pair.after)
         for was in recipes_in(pair.before).values():
             if after := now.get(was.name):
-                for signal in _compared(pair, was, after, tools):
+                for signal in _compared(pair, was, after, tools, come):
                     yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(pair, was, now)))
             elif pair.after and _heard(was) and purpose_of_name(was.name) and not (tools | in_ci) & _tools(was):
                 explained = (*_others(pair, was, now), *_lint_only(_heard(was)))
                 yield Signal("command-removed", pair.path, 1, was.name, was=was.text, explained=explained)
 
 
-def _in_ci(pair: Pair) -> list[Check]:
-    """What CI runs now, where it differs."""
-    if pair.after is None or not is_pipeline(pair.path):
+def _come_in_ci(comparison: Comparison) -> frozenset[str]:
+    """What CI verifies that it did not; by what for."""
+    was = {check.command.text for pair in comparison.pairs for check in _in_ci(pair.before)}
+    now = [check for pair in comparison.pairs for check in _in_ci(pair.after)]
+    return frozenset(check.purpose for check in now if check.command.text not in was)
+
+
+def _in_ci(side: Side | None) -> list[Check]:
+    """What CI runs, where it differs."""
+    if side is None or not is_pipeline(side.path):
         return []
     try:
-        return [run.check for run in runs_in(pair.after) if run.unheard is None]
+        return [run.check for run in runs_in(side) if run.unheard is None]
     except NotUnderstood:
         return []
 
 
-def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
-    """`tools` are all that verify now, here or elsewhere: what is left to another is not lost."""
+def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str], come: frozenset[str]) -> Iterator[Signal]:
+    """`tools` are all that verify now, here or elsewhere: what is left to another is not lost. What has `come` to CI is
+    what it verifies by now, and may be the same."""
     if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
         return
     if _is_idle(after) and not _is_idle(was) and not _is_left_to_others(was, after):
@@ -61,10 +70,10 @@ def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterat
         if after.commands and _is_swallowed(after) and not _is_swallowed(was):
             yield _signal("command-neutralised", pair, after, was, after.text)
     else:
-        yield from _checked_less(pair, was, after, tools)
+        yield from _checked_less(pair, was, after, tools, come)
 
 
-def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> Iterator[Signal]:
+def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str], come: frozenset[str]) -> Iterator[Signal]:
     before, heard = _heard(was), _heard(after)
     kept = Counter(check.command.text for check in before) & Counter(check.command.text for check in heard)
     left = kept.copy()
@@ -83,7 +92,8 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str]) -> It
         elif not new and purpose_of_name(was.name) and _is_lost(check, tools) and not _came(was, after):
             signal = _signal("command-weakened", pair, after, was, f"no {check.tool}")
             dropped = ("tool-dropped",) if heard and _is_dropped(check, pair) else ()
-            yield msgspec.structs.replace(signal, explained=(*_lint_only([check]), *dropped))
+            instead = ("something-came",) if come & {check.purpose, "anything"} else ()
+            yield msgspec.structs.replace(signal, explained=(*_lint_only([check]), *dropped, *instead))
 
 
 def _is_lost(check: Check, tools: set[str]) -> bool:

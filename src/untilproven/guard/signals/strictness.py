@@ -67,7 +67,7 @@ OF_TESTS = re.compile(r"(?:^|[^A-Za-z])(?i:tests?|testing|specs?|e2e|unittests?)
 NOBODY_TESTS = re.compile(
     r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)"
     r"|\.\*|\{arch\}|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|(?:__)?fixtures(?:__)?"
-    r"|coverage|typings|\*\.(?:d|config)\..*|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
+    r"|(?:[\w.-]+/)*_version\\?\.py|coverage|typings|\*\.(?:d|config)\..*|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
 )
 """What is left out of every project."""
 

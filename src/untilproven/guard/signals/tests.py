@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from untilproven.guard.comparison import Comparison
 from untilproven.guard.explaining import Explanations
-from untilproven.guard.facts import Running
+from untilproven.guard.facts import Running, Test
 from untilproven.guard.finding import Signal
 from untilproven.guard.outskirts import is_beside
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
@@ -17,7 +17,7 @@ _MANY = 4
 _SUBJECT_GONE = frozenset({"symbol-removed", "source-removed"})
 _FOREIGN = re.compile(
     r"(?i)(?:is_?)?(?:win(?:dows|32|64)?|nt|cygwin|msys|mingw|msvc)|wasm\w*|wasi|emscripten|pyodide|miri|pypy\w*|big_?endian"
-    r"|android|ios|aix|solaris|freebsd|netbsd|openbsd"
+    r"|android|ios|aix|solaris|illumos|freebsd|netbsd|openbsd|dragonfly"
     r"|riscv\w*|s390x?|powerpc\w*|ppc\w*|mips\w*|sparc\w*|loongarch\w*|i[3-6]86|armv[5-7]\w*"
 )
 _OF_PLATFORMS = frozenset(
@@ -48,6 +48,12 @@ _OF_PYTEST = frozenset(
 """What any test can take, and that has no cases of its own."""
 _LEAVES_IF = re.compile(r"if (.*): return(?: .*)?", re.DOTALL)
 _SKIPS_UNLESS = re.compile(r"#!?\[\s*cfg\s*\(\s*not\s*\((.*)\)\s*\)\s*\]")
+_UNWINDS = re.compile(
+    r"#!?\[\s*cfg_attr\s*\(\s*(?:not\s*\(\s*panic\s*=\s*\"unwind\"\s*\)|panic\s*=\s*\"abort\")\s*,\s*ignore\b.*"
+    r"|#!?\[\s*cfg\s*\(\s*panic\s*=\s*\"unwind\"\s*\)\s*\]",
+    re.DOTALL,
+)
+"""Tests of Rust unwind, whatever the project says of its programs, unless a nightly compiler is told otherwise."""
 _AND, _OR = re.compile(r"\s+(?:and|&&)\s+"), re.compile(r"\bor\b|\|\||[({].*\band\b.*[)}]")
 _NOT_HERE = re.compile(r"(?:not )?[\w.]*platform(?:\(\))? !==? ([\"'])linux\1")
 """It runs where most checks are run, and nowhere else."""
@@ -136,7 +142,7 @@ def _for_all(explained: list[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
-    if now.running < was.running:
+    if now.running < was.running and not _ended_at_once(was):
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
         foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
         explained = (*foreign, *explanations.of_condition(now.reason or ""), *explanations.of_skipped(one.before))
@@ -167,6 +173,11 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
         )
 
 
+def _ended_at_once(was: Test) -> bool:
+    """Nothing that it would ask was ever reached: to say so is to skip nothing."""
+    return was.leaves is not None and was.unreached > 0 and not was.assertions
+
+
 def _takes_more(one: Became) -> bool:
     """All its cases are gone, and it takes something that it did not take before: a fixture may have as many."""
     was, now = (_PARAMETERS.search(side.text) for side in (one.before, one.after))
@@ -184,7 +195,7 @@ def _was_needed(one: Became, reason: str) -> Iterator[str]:
 def _is_elsewhere(reason: str) -> bool:
     """It is skipped only on platforms that hardly anybody works and checks on: it still runs here."""
     condition, *_ = reason.split(": ")
-    if _PRERELEASE.fullmatch(condition):
+    if _PRERELEASE.fullmatch(condition) or _UNWINDS.fullmatch(condition):
         return True
     if unless := _SKIPS_UNLESS.fullmatch(condition):
         condition = unless[1]
@@ -213,7 +224,8 @@ def _suites(tests: Tests) -> Iterator[Signal]:
 
 
 def _is_newly_skipped(one: Became) -> bool:
-    return one.before.test.running > one.after.test.running is Running.NEVER
+    is_skipped = one.before.test.running > one.after.test.running is Running.NEVER
+    return is_skipped and not _ended_at_once(one.before.test)
 
 
 def _commented_out(comparison: Comparison, tests: Tests) -> Iterator[Signal]:

@@ -226,6 +226,8 @@ def _of_packages(first: str, words: list[str]) -> _Found:
     name = base(words[at])
     if name in TOOLS or name in SUBCOMMANDS:
         return _tool(words[at:])
+    if words[at].startswith("$"):
+        return "anything", f"{'npm' if first in _NODE else first} {words[at]}"
     if name in {"t", "tst"}:
         return "tests", "npm test"
     purpose = purpose_of_name(_spaced(name))

@@ -48,6 +48,8 @@ def verifies_nothing(check: Check) -> str | None:
             return word
         if _NOT_RUN.fullmatch(word) and not (word in _OF_TESTS_ONLY and check.purpose != "tests"):
             return word
+    if check.tool == "go test" and "-c" in _behind_tool(check):
+        return "-c"
     if check.tool.startswith("gradle") and (found := _GRADLE.search(check.command.text)):
         return found[0]
     return None

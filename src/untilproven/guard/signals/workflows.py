@@ -22,6 +22,8 @@ _LISTS = frozenset({"include", "matrix", ""})
 """Under these stand several jobs without a name."""
 _ONCE_IS_ENOUGH = frozenset({"lint", "types"})
 """They find the same on every machine."""
+_NUMBERED = re.compile(r"[A-Za-z]*\d[\w.]*")
+_NUMBER = re.compile(r"\d[\d.]*")
 _REPORTS = re.compile(r"\b(?:codecov|coveralls|codacy|codeclimate|cc-test-reporter|goveralls)\b")
 """They tell others what was found."""
 _WHOLE_SUITES = frozenset({"tox", "nox"})
@@ -30,7 +32,7 @@ _WHOLE_SUITES = frozenset({"tox", "nox"})
 
 def workflows(comparison: Comparison) -> Iterator[Signal]:
     was, now = _Pipelines(comparison, "before"), _Pipelines(comparison, "after")
-    fewer = list(_fewer(was, now))
+    fewer = list(_fewer(was, now, _words_gone(comparison)))
     yield from fewer
     yield from _unknown_but_optional(was, now, {signal.path for signal in fewer})
     yield from _not_started(was, now)
@@ -69,8 +71,19 @@ class _Pipelines:
         return [run for run in self.runs if run.unheard is not None or verifies_nothing(run.check)]
 
 
-def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
-    """What must succeed no longer, and has nothing in its place."""
+def _words_gone(comparison: Comparison) -> frozenset[str]:
+    """With numbers in them, from other files that say how the project is built and run."""
+    others = [pair for pair in comparison.pairs if pair.before and pair.after and not is_pipeline(pair.path)]
+    found = set[str]()
+    for pair in others if any(is_pipeline(pair.path) for pair in comparison.pairs) else ():
+        if pair.kind in {"mixed", "dependencies", "configuration"}:
+            was, now = (set(_NUMBERED.findall(side.text)) if side else set[str]() for side in (pair.before, pair.after))
+            found |= was - now
+    return frozenset(found)
+
+
+def _fewer(was: _Pipelines, now: _Pipelines, words_gone: frozenset[str]) -> Iterator[Signal]:
+    """What must succeed no longer, and has nothing in its place. `words_gone` may be versions that were dropped."""
     gone, come = _without(was.heard, now.heard), _without(now.heard, was.heard)
     silenced = _without(now.unheard, was.unheard)
     left = []
@@ -80,20 +93,21 @@ def _fewer(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
         beside = [other for other in silenced if (other.path, other.job) == (run.path, run.job)]
         if quiet := _taken(run, beside):
             silenced.remove(quiet)
-            yield _optional(run, quiet, now)
+            yield _optional(run, quiet, was, now)
         elif new := _taken(run, come):
             if less := narrowed(run.check, new.check):
                 yield _signal("command-weakened", new, now, was=run.check.command.text, now=less)
         elif quiet := _taken_by_program(run, beside, was.unheard):
             silenced.remove(quiet)
-            yield _optional(run, quiet, now)
+            yield _optional(run, quiet, was, now)
         else:
             left.append(run)
     all_new = _without(now.heard, was.heard)
     for run in left:
-        if _is_missed(run, come, now):
+        if _is_missed(run, [new for new in come if not _is_work_of_its_own(new, run, was, now)], now):
             signal = _removed(run, was, now)
             said = ("something-came",) if _is_in_another_task(run, all_new) else ()
+            said = (*said, "version-dropped") if _is_of_version(run, words_gone, now) else said
             yield msgspec.structs.replace(signal, explained=tuple(dict.fromkeys((*signal.explained, *said))))
 
 
@@ -104,6 +118,22 @@ def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
     if any(new.check.purpose == "anything" and _may_stand_for(new, run, now) for new in come):
         return False
     return not any(run.check.purpose in {new.check.purpose, "anything"} for new in come)
+
+
+def _is_work_of_its_own(new: Run | Other, run: Run, was: _Pipelines, now: _Pipelines) -> bool:
+    """It came with a job that is new, and the job whose tests went still is there, without any like them."""
+    if run.check.purpose in _ONCE_IS_ENOUGH or new.job in _LISTS or (new.path, new.job) in was.jobs:
+        return False
+    left = (other for other in now.heard if (other.path, other.job) == (run.path, run.job))
+    return _is_left(run, now) and all(other.check.tool != run.check.tool for other in left)
+
+
+def _is_of_version(run: Run, words_gone: frozenset[str], now: _Pipelines) -> bool:
+    """It ran for a version that is named elsewhere no longer, and the same is run for others."""
+    versions = {word for word in run.check.command.words if _NUMBERED.fullmatch(word)}
+    same = (other for other in now.heard if other.path == run.path)
+    apart = _NUMBER.sub("", run.identity)
+    return bool(versions) and versions <= words_gone and any(_NUMBER.sub("", other.identity) == apart for other in same)
 
 
 def _is_in_another_task(run: Run, new: list[Run]) -> bool:
@@ -120,6 +150,7 @@ def _removed(run: Run, was: _Pipelines, now: _Pipelines) -> Signal:
         other
         for other in now.others
         if other.text not in known and not other.only_prepares and _may_stand_for(other, run, now)
+        if not _is_work_of_its_own(other, run, was, now)
     ]
     explained = ["something-came"] if came else []
     if any(other.check.purpose in {run.check.purpose, "anything"} for other in now.heard):
@@ -170,11 +201,18 @@ def _may_stand_for(new: Run | Other, run: Run, now: _Pipelines) -> bool:
     return new.path == run.path or run.path not in now.sides
 
 
-def _optional(run: Run, quiet: Run, now: _Pipelines) -> Signal:
+def _optional(run: Run, quiet: Run, was: _Pipelines, now: _Pipelines) -> Signal:
     how = quiet.unheard or verifies_nothing(quiet.check)
     signal = _signal("ci-optional", quiet, now, was=run.check.command.text, now=how)
-    same = any(other.identity == run.identity for other in now.heard)
-    return msgspec.structs.replace(signal, explained=("same-left",) if same else ())
+    said = ("same-left",) if any(other.identity == run.identity for other in now.heard) else ()
+    said = said if _comes_with_changes(was.sides.get(run.path)) else (*said, "side-workflow")
+    return msgspec.structs.replace(signal, explained=said)
+
+
+def _comes_with_changes(side: Side | None) -> bool:
+    """Or nothing is said of when it is started, or it was not there."""
+    events = events_of(side) if side else None
+    return not events or bool(events & _CHANGES)
 
 
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:

@@ -17,6 +17,8 @@ _DEFINES_TEST = re.compile(r"#\[\s*(?:\$\w+\s*)?(?:\w+::)*(?:test|rstest|wasm_bi
 _ASSERTS = re.compile(r"\bassert|_eq!|eqnice|panic!|\.unwrap|expect|check|verify")
 _FUNCTION = re.compile(r"\bfn\s+\w")
 _PROPERTIES = frozenset({"proptest", "quickcheck"})
+_TAKES_FUNCTIONS = re.compile(r"\bfn\s+\$\w+\s*:\s*ident")
+"""A macro of a project's own that makes a test of each function that it is given."""
 _DEEPEST = 20
 
 
@@ -106,8 +108,8 @@ def _declared(node: SgNode, prefix: str, own: tuple[str, ...], makers: dict[str,
     if macro is None or tree is None:
         return
     name, text = macro_name(macro), tree.text()
-    if name in _PROPERTIES:
-        yield from _properties(tree, prefix, own, name)
+    if name in _PROPERTIES or _takes_functions(name, makers):
+        yield from _properties(tree, prefix, own, are_tests=name != "proptest")
     elif name in makers:
         yield Marked(f"{prefix}{_first(tree) or name}", macro, is_test=True, marks=(*own, makers[name]))
     elif "test" in name and not (text.startswith("{") and _FUNCTION.search(text)) and _ASSERTS.search(text):
@@ -140,7 +142,11 @@ def _wrapped(node: SgNode, makers: dict[str, str]) -> SgNode | None:
     return parsed(text[1:-1], "rust", line_of(tree))
 
 
-def _properties(tree: SgNode, prefix: str, marks: tuple[str, ...], macro: str) -> Iterator[Marked]:
+def _takes_functions(name: str, makers: dict[str, str]) -> bool:
+    return name in makers and _TAKES_FUNCTIONS.search(makers[name]) is not None
+
+
+def _properties(tree: SgNode, prefix: str, marks: tuple[str, ...], *, are_tests: bool) -> Iterator[Marked]:
     """Of `proptest! { #[test] fn f(x in 0..9) { ... } }`, whose functions are no functions of Rust yet."""
     children = tree.children()
     attributes: list[str] = []
@@ -156,5 +162,5 @@ def _properties(tree: SgNode, prefix: str, marks: tuple[str, ...], macro: str) -
         elif name and child.kind() == "token_tree" and child.text().startswith("{"):
             own = (*marks, *attributes)
             body = parsed(child.text(), "rust", line_of(child))
-            yield Marked(f"{prefix}{name}", body, macro == "quickcheck" or _is_test(own), (*own, given))
+            yield Marked(f"{prefix}{name}", body, are_tests or _is_test(own), (*own, given))
             attributes, name = [], ""

@@ -8,7 +8,7 @@ from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Declaration, Function
 from untilproven.guard.languages.rust.answers import answers
-from untilproven.guard.languages.rust.claims import arguments, method, pieces
+from untilproven.guard.languages.rust.claims import arguments, method, pieces, subject
 from untilproven.guard.languages.rust.handlers import handlers
 from untilproven.guard.languages.rust.statements import macro_name, statements
 from untilproven.guard.languages.syntax import TODO, Marked, flat_text, of_kinds
@@ -22,6 +22,9 @@ _ASKS = re.compile(
 )
 """Tests are run by cargo, which sets names that begin so; a program that is installed has none of them."""
 _FOR_TESTS = re.compile(r"#\[\s*cfg\((?:test|.*\bnot\s*\(\s*test\s*\).*)\)\s*\]$")
+_ASSERTS = re.compile(r"(?:debug_)?assert(?:_eq|_ne|_matches)?$")
+_DIVERGING = re.compile(r"(?:\w+::)*(?:panic|abort|fail|die|bail|unreachable)(?:_\w+)?$")
+"""Functions by whose name it is known that they never come back."""
 _NOTHING = re.compile(
     r"None|Ok\(None\)|\"\"|(?:Ok\()?(?:String::new\(\)|Vec::new\(\)|vec!\[\]|(?:\w+::)*default\(\)|\[\]|&\[\]|0)\)?"
 )
@@ -66,6 +69,16 @@ def _guards(node: SgNode) -> Iterator[str]:
             called = method(one) or flat_text(one).split("(")[0].rsplit("::", 1)[-1]
             if _VALIDATING.search(called):
                 yield flat_text(one)
+            elif called in {"ok_or", "ok_or_else"} and (checked := _checked(one)):
+                yield checked
+
+
+def _checked(call: SgNode) -> str | None:
+    """A sum that is refused where it is too large: `len.checked_add(1).ok_or(TooLong)?`."""
+    inner, above = subject(call), call.parent()
+    if inner is None or above is None or above.kind() != "try_expression":
+        return None
+    return flat_text(inner) if method(inner).startswith("checked_") else None
 
 
 def _refuses(block: SgNode | None) -> bool:
@@ -77,6 +90,9 @@ def _refuses(block: SgNode | None) -> bool:
         return False
     last = inner[-1]
     if last.kind() == "return_expression" or last.kind() == "call_expression":
+        named = last.field("function")
+        if named is not None and _DIVERGING.match(flat_text(named)):
+            return True
         return re.match(r"(?:return )?(?:Some\()?(?:Poll::Ready\()?Err\(", flat_text(last)) is not None
     return last.kind() == "macro_invocation" and macro_name(last) in {"panic", "bail", "unreachable"}
 
@@ -116,7 +132,7 @@ def asks_if_tested(node: SgNode) -> Iterator[str]:
     seen: set[int] = set()
     for one in node.find_all(of_kinds("macro_invocation", "call_expression")) if _ASKS.search(node.text()) else ():
         at = one.range().start.index
-        if at not in seen and _ASKS.match(flat_text(one).removeprefix("std::")):
+        if at not in seen and _ASKS.match(flat_text(one).removeprefix("std::")) and not _only_asserts(one):
             seen.add(at)
             yield flat_text(one)
     for one in node.find_all(kind="attribute_item") if "cfg(" in node.text() else ():
@@ -124,6 +140,15 @@ def asks_if_tested(node: SgNode) -> Iterator[str]:
             one
         ):
             yield flat_text(one)
+
+
+def _only_asserts(condition: SgNode) -> bool:
+    """What is done under it is to assert: under test it refuses more than elsewhere."""
+    whole = condition.parent()
+    if whole is None or whole.kind() != "if_expression" or whole.field("alternative") is not None:
+        return False
+    inner = list(statements(whole.field("consequence")))
+    return bool(inner) and all(one.kind() == "macro_invocation" and _ASSERTS.match(macro_name(one)) for one in inner)
 
 
 def _is_on_statement(attribute: SgNode) -> bool:

@@ -7,13 +7,16 @@ from ast_grep_py import SgNode
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.rust.assertions import Found, assertions
 from untilproven.guard.languages.rust.attributes import Attribute, Verdict, attributes, running, split
-from untilproven.guard.languages.rust.claims import arguments, method, subject
+from untilproven.guard.languages.rust.claims import arguments, claims, method, subject
 from untilproven.guard.languages.rust.statements import EXITS, constant, macro_name, statements
 from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, line_of, number_in, parsed
 
 _CASES = frozenset({"case", "test_case", "values", "parameterized", "matrix", "test_matrix"})
 _SAID_BY_FAILURES = ("assertion `left == right` failed left: right:", "assertion failed: ", "called `Option::unwrap()`")
 _ENVIRONMENT = re.compile(r"\bcfg!|env::var|env!\(|is_root\(|\bCI\b|target_os|is_x86_feature_detected|Command::new")
+_SAYS = re.compile(r"(?!TestResult::(?:passed|discard)\(|(?:Ok|prop_)\b)")
+"""What says that a property holds, whatever came before, asks nothing."""
+_BUILT_FOR = re.compile(r"!?cfg!\(")
 
 
 def test(declaration: Declaration) -> Test:
@@ -25,6 +28,7 @@ def test(declaration: Declaration) -> Test:
     own = list(attributes(mark for mark in marks if mark.startswith("#[")))
     panics = _panics(own, fence, node)
     listed, unreached = _listed(found, panics)
+    listed = [*listed, *_held(node, marks)]
     verdict = min([running(marks), _fenced(fence), *map(_started, bodies)], key=lambda verdict: verdict[0])
     parting = next((one.parting for one in found if one.parting is not None), None)
     return Test(
@@ -38,6 +42,18 @@ def test(declaration: Declaration) -> Test:
         retries=_number(own, "retries", "flaky_test", "flaky"),
         timeout=_timeout(own),
     )
+
+
+def _held(node: SgNode, marks: tuple[str, ...]) -> list[Assertion]:
+    """What a property says must hold: the value that its function ends with."""
+    if node.kind() != "source_file" or not any(mark.startswith("(") for mark in marks):
+        return []
+    block = node.find(kind="block")
+    last = next(reversed(block.named_children()), None) if block is not None else None
+    if last is None or last.kind() not in {"binary_expression", "unary_expression", "call_expression"}:
+        return []
+    asked = claims(last, passes=True) if _SAYS.match(last.text()) else ()
+    return [claim.asserted(last) for claim in asked]
 
 
 def _bodies(node: SgNode, marks: tuple[str, ...]) -> list[SgNode]:
@@ -101,6 +117,8 @@ def _fenced(fence: str) -> Verdict:
 def _started(node: SgNode) -> Verdict:
     """From what stands in the test's own block, before anything else decides."""
     body = node.field("body")
+    if (only := _only_somewhere(body)) is not None:
+        return Running.SOMETIMES, only
     for one in statements(body if body is not None else node):
         condition = one.field("condition") if one.kind() == "if_expression" else None
         if condition is None or one.field("alternative") is not None:
@@ -114,6 +132,19 @@ def _started(node: SgNode) -> Verdict:
             if _ENVIRONMENT.search(text):
                 return Running.SOMETIMES, text
     return Running.ALWAYS, None
+
+
+def _only_somewhere(body: SgNode | None) -> str | None:
+    """Where all that it does stands under a condition of what it is built for: `if cfg!(windows) { ... }`."""
+    asked = []
+    for one in statements(body):
+        if one.kind() in {"let_declaration", "use_declaration", "const_item"}:
+            continue
+        condition = one.field("condition") if one.kind() == "if_expression" else None
+        if condition is None or one.field("alternative") is not None or constant(condition) is not None:
+            return None
+        asked.append(flat_text(condition))
+    return " or ".join(asked) if asked and all(map(_BUILT_FOR.match, asked)) else None
 
 
 def _cases(own: list[Attribute], node: SgNode, marks: tuple[str, ...]) -> tuple[str, ...]:
