@@ -45,6 +45,7 @@ KINDS = {
         *("src/app.py", "README.md", "lib/testing.py", "contest.py", "src/latest.ts", "specs/plan.md", "attest/a.go"),
         *("src/main.rs", "env/settings.py", "build/webpack.js", "src/environment.ts", "protest.py", "fixtures/a.json"),
         *("src/types.py", "app/json.py", "Latests/a.c", "src/target/release_notes.md", "a.python"),
+        *("src/main/java/a/TypeSpec.java", "core/src/jvmMain/kotlin/a/test/TestKit.kt", "src/main/scala/a/Specs.scala"),
     ),
 }  # fmt: skip
 

@@ -82,6 +82,8 @@ _TEST = (
     r"|(?:Test.+|.+(?:Tests?|TestCase|IT|Spec|Specs))\.(?:java|kt|kts|scala|groovy|php|cs|fs|vb|swift|hs|m|mm)"
     r"|.*\.(?:snap|t|bats|feature)|.*[tT]est\.(?:phpt|elm)|.*\.phpt"
 )
+_PRODUCT = r"((?:.*/)?)src/(?:main|[a-z]\w*Main)/(?:java|kotlin|scala|groovy)/.*(?<!Test)(?<!Tests)(?<!TestCase)\.\w+"
+"""Where builds for the JVM keep what is delivered: a `TypeSpec` there is no test, nor is a package called `test`."""
 _SHOWN = r"(?:.*/)?_?(?:examples?|samples?|demos?)/.*"
 _PROSE = (
     r".*\.(?:md|mdx|rst|txt|adoc|markdown)|(?:.*/)?(?:LICENSE|CHANGELOG|AUTHORS|CODEOWNERS|\.gitignore)[^/]*|docs?/.*"
@@ -169,6 +171,10 @@ def _by_name(path: str) -> Kind:
         return "configuration"
     if _is(_MIXED, name):
         return "mixed"
-    if _is(_TEST, name) or not _TEST_DIRECTORIES.isdisjoint(directories):
+    if product := re.fullmatch(_PRODUCT, path, re.DOTALL):
+        directories = product[1].split("/")
+    elif _is(_TEST, name):
+        return "test"
+    if not _TEST_DIRECTORIES.isdisjoint(directories):
         return "test"
     return "test" if any(_is(_TEST_DIRECTORY, part) for part in directories) else "source"
