@@ -2,23 +2,26 @@
 
 import re
 
+from untilproven.guard.bindings import CALLED
 from untilproven.guard.facts import Assertion
 from untilproven.guard.names import NAME
 from untilproven.guard.pairing import Placed
 
 _CALL = re.compile(r"(?:await\s+)?(?:[\w$]+(?:\.|::))*([A-Za-z_$][\w$]*)(?:::<[^()]*>|\[[^()]*\])?\(")
 _OPENS = re.compile(r"\{|:\s*\n|=\s*\n")
+_NAMED = re.compile(r"^[A-Za-z_]\w*\s*=(?![=>])\s*")
+"""As which argument a value is given."""
 _IN_NAMES = re.compile(r"::|\.")
 
 
 def is_handed_over(old: Assertion, new: Assertion, test: Placed) -> bool:
-    """The function is given what was asked about and what it was compared with, and compares what it is given as
-    strictly."""
+    """The function is given what it was compared with, and what was asked about or what that is made of, and compares
+    what it is given as strictly."""
     call = _CALL.match(new.text)
-    given = new.text[call.end() :] if call else ""
-    if call is None or not old.expected or not {old.about, old.expected} <= _values(given):
+    given = _values(new.text[call.end() :]) if call else set()
+    if call is None or not old.expected or old.expected not in given:
         return False
-    return any(_compares(one, old) for one in _named(call[1], test))
+    return any(_compares(one, old, given) for one in _named(call[1], test))
 
 
 def asks_nothing(new: Assertion, test: Placed) -> bool:
@@ -34,7 +37,7 @@ def _values(given: str) -> set[str]:
     for at, sign in enumerate(given):
         depth += (sign in "([{") - (sign in ")]}")
         if depth < 0 or (sign == "," and depth == 0):
-            found.append(given[start:at].strip().lstrip("&"))
+            found.append(_NAMED.sub("", given[start:at].strip()).lstrip("&"))
             start = at + 1
         if depth < 0:
             break
@@ -47,12 +50,24 @@ def _named(name: str, test: Placed) -> list[Placed]:
     return [Placed(test.pair, test.side, one) for one in beside]
 
 
-def _compares(function: Placed, old: Assertion) -> bool:
-    """What it was given: names of parameters stand on both sides."""
+def _compares(function: Placed, old: Assertion, given: set[str]) -> bool:
+    """Names of parameters stand on both sides; or on one, if it makes the other as the test did."""
     opens = _OPENS.search(function.text)
     parameters = {*NAME.findall(function.text[: opens.start()] if opens else "")}
+    is_given = old.about in given
+    if not is_given and not _is_made_there(function, old.about, given):
+        return False
     return any(
         one.strength >= old.strength
-        and all(parameters & {*NAME.findall(side or "")} for side in (one.about, one.expected))
+        and (all if is_given else any)(parameters & {*NAME.findall(side or "")} for side in (one.about, one.expected))
         for one in function.test.assertions
     )
+
+
+def _is_made_there(function: Placed, about: str, given: set[str]) -> bool:
+    """Of what it is given, or by the same calls."""
+    rest = about
+    for value in sorted(given, key=len, reverse=True):
+        rest = rest.replace(value, "") if NAME.search(value) else rest
+    called = {*CALLED.findall(rest)}
+    return called <= {*CALLED.findall(function.text)} and (rest != about or bool(called))

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from ast_grep_py import SgNode
@@ -20,7 +22,7 @@ from untilproven.guard.languages.rust.claims import (
     subject,
 )
 from untilproven.guard.languages.rust.statements import constant, is_parting, is_spawned_away, macro_name
-from untilproven.guard.languages.syntax import Claim, flat_text, number_in
+from untilproven.guard.languages.syntax import Claim, flat_text, number_in, parsed
 
 _FAILING = frozenset({"panic", "unreachable", "fail", "bail"})
 _NEAR = re.compile(r"(?:relative|abs_diff|ulps|approx|float|f64|f32)\w*_eq$|_near$|_close$|approx_eq")
@@ -33,6 +35,7 @@ _HELPING = re.compile(
 _HELPING_METHODS = re.compile(
     r"^(?:assert|check_|verify|expect_(?!err$)|ensure_|should_)|^(?:compile_fail|pass|test|run_test)$"
 )
+_OF_TEST = re.compile(r"\btest\b")
 _SOMETHING = re.compile(r"_(?:ok|some|ready|send|sync|static|unpin)$|_(?:impl|obj_safe|trait)\w*$")
 _PATTERNS = re.compile(r"matches$|^let_assert$|_let$")
 
@@ -186,10 +189,29 @@ def _of_call(node: SgNode) -> Iterator[Claim]:
         return
     function = node.field("function")
     last = re.sub(r"::<.*", "", flat_text(function)).rsplit("::", 1)[-1] if function is not None else ""
-    if _HELPING.search(last):
+    if _HELPING.search(last) or (function is not None and function.kind() == "identifier" and last in _helpers(node)):
         yield Claim(", ".join(one.text() for one in given), Strength.PARTLY)
     elif not given and re.match(r"_?(?:is|require|assert)(?:_|$)", last) and "::<" in flat_text(node):
         yield Claim(flat_text(node), Strength.SOMETHING)
+
+
+def _helpers(node: SgNode) -> frozenset[str]:
+    text = node.get_root().root().text()
+    return _asserting_in(text) if "assert" in text else frozenset()
+
+
+@lru_cache(maxsize=16)
+def _asserting_in(text: str) -> frozenset[str]:
+    """Functions of a file that assert something, and are no tests."""
+    found = set[str]()
+    for one in parsed(text, "rust").find_all(kind="function_item"):
+        name, body = one.field("name"), one.field("body")
+        marks = takewhile(lambda before: before.kind() == "attribute_item", one.prev_all())
+        if name is None or body is None or any(_OF_TEST.search(mark.text()) for mark in marks):
+            continue
+        if any(_ASSERTING.search(macro_name(inner)) for inner in body.find_all(kind="macro_invocation")):
+            found.add(name.text())
+    return frozenset(found)
 
 
 def _of_if(node: SgNode, spent: set[int]) -> list[Assertion]:
