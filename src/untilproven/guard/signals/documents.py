@@ -22,6 +22,8 @@ _LOCKS = frozenset({"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])')
 
+_TABLE_IN_LINE = re.compile(r"(?<==)\s*\{(?:[^{}\"'#]|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*')*\}")
+
 
 class NotUnderstood(Exception):  # it carries the reason, and is no error of ours
     """Why a file could not be read as configuration."""
@@ -37,7 +39,7 @@ def values_in(path: str, content: bytes) -> Value:
         if suffix in _SCRIPTS:
             return of_script(text, _SCRIPTS[suffix])
         if suffix == ".toml" or name == "Pipfile":
-            return _plain(tomllib.loads(text))
+            return _plain(_of_toml(text))
         if suffix in _INI or name in _INI:
             return _of_ini(text)
         if suffix == ".properties":
@@ -48,6 +50,16 @@ def values_in(path: str, content: bytes) -> Value:
         return _of_json(text) if is_json else of_yaml(text)
     except (Unreadable, ValueError, configparser.Error, RecursionError) as reason:
         raise NotUnderstood(str(reason).splitlines()[0] if str(reason) else "does not parse") from reason
+
+
+def _of_toml(text: str) -> dict[str, object]:
+    """Tables in a line may go over several, and end with a comma, since version 1.1."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return tomllib.loads(
+            _TABLE_IN_LINE.sub(lambda found: _LAST_COMMA.sub(r"\1", " ".join(found[0].split("\n"))), text)
+        )
 
 
 def unread(comparison: Comparison) -> None:

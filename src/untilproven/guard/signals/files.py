@@ -28,6 +28,7 @@ _FAILS = re.compile(r"\(\s*-?[1-9]|(?:sys\.exit|SystemExit)\(\s*f?[\"'][^\"']")
 _PROGRAM = re.compile(r"(?:^|/)(?:scripts?|bin|tools?|hack)/")
 """Where programs lie that are started by themselves: whoever loads one is not a test."""
 _QUOTED = re.compile(r"""(["'])(.+?)\1""")
+_REMARK = re.compile(r"\s*(?://|#|\*|/\*|$)")
 _ON_CONDITION = re.compile(r" \[if [^\]]+\]$")
 """What takes hold of a test run only where the language is of a version, on a platform, or if an option says so."""
 
@@ -150,7 +151,13 @@ def _commented_out(pair: Pair, was: Facts, now: Facts) -> Iterator[Signal]:
     found = [one for one in now.commented if "".join(one.text.split()) in before]
     known = {one.text for one in was.commented} if found else set()
     for one in found:
-        if one.text not in known:
+        if one.text not in known and _was_code(one.text, pair):
             said = ("rewritten",) if lines_changed(pair).came.total() >= one.lines else ()
             subject = one.text.strip()[:80]
             yield Signal("code-commented-out", pair.path, one.line, subject, amount=one.lines, explained=said)
+
+
+def _was_code(text: str, pair: Pair) -> bool:
+    """Some line of it stood there without the sign of a remark before it."""
+    lines = {line.strip() for line in text.splitlines() if not _REMARK.match(line)}
+    return any(line.strip() in lines for line in pair.before.text.splitlines()) if pair.before else False
