@@ -78,6 +78,13 @@ def scope_of(test: Opening, function: SgNode) -> Scope:
     return Scope(frozenset(givers), frozenset(fixed), rigged, names.helpers, own, flags)
 
 
+def scope_beside(function: SgNode) -> Scope:
+    """Of a function that is no test: nothing is known of what it is given."""
+    nothing = frozenset[str]()
+    givers = frozenset({"t", *parameters(function)[:1]})
+    return Scope(givers, nothing, {}, _names(function.get_root()).helpers, nothing, nothing)
+
+
 class _Names(msgspec.Struct, frozen=True, eq=False):
     """Of a file."""
 

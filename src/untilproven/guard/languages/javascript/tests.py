@@ -6,11 +6,11 @@ from untilproven.guard.facts import Assertion, Declaration, Running, Strength, T
 from untilproven.guard.languages.javascript.cases import cases
 from untilproven.guard.languages.javascript.evidence import Evidence, gather
 from untilproven.guard.languages.javascript.limits import retries, timeout
-from untilproven.guard.languages.javascript.nodes import arguments, written
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, arguments, written
 from untilproven.guard.languages.javascript.openings import Opening, opening
 from untilproven.guard.languages.javascript.replacing import mocks
 from untilproven.guard.languages.javascript.running import running
-from untilproven.guard.languages.javascript.scope import scope_of
+from untilproven.guard.languages.javascript.scope import scope_beside, scope_of
 from untilproven.guard.languages.javascript.survey import survey
 from untilproven.guard.languages.syntax import line_of
 
@@ -18,9 +18,11 @@ from untilproven.guard.languages.syntax import line_of
 def test(declaration: Declaration) -> Test:
     found = opening(declaration.node)
     if found is None:
-        return Test(Running.ALWAYS, ())
+        function = _function(declaration.node)
+        beside = gather(function, scope_beside(function)).assertions if function is not None else ()
+        return Test(Running.ALWAYS, beside)
     around = survey(found.node).around(found.node)
-    function: SgNode | None = found.function
+    function = found.function
     if function is not None:
         evidence = gather(function, scope_of(found, function))
     else:
@@ -37,6 +39,13 @@ def test(declaration: Declaration) -> Test:
         retries=retries(found, around),
         timeout=timeout(found, around),
     )
+
+
+def _function(node: SgNode) -> SgNode | None:
+    """What is declared by it: `function f() {}`, `const f = () => {}`, a method."""
+    if node.kind() in FUNCTIONS:
+        return node
+    return node.find(any=[{"kind": kind} for kind in FUNCTIONS])
 
 
 def _elsewhere(opening: Opening) -> tuple[Assertion, ...]:

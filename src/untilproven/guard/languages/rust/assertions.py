@@ -202,9 +202,11 @@ def _helpers(node: SgNode) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _asserting_in(text: str) -> frozenset[str]:
-    """Functions of a file that assert something, and are no tests."""
+    """Functions of a file that assert something, and are no tests; one within a function is looked into there."""
     found = set[str]()
     for one in parsed(text, "rust").find_all(kind="function_item"):
+        if any(above.kind() == "function_item" for above in one.ancestors()):
+            continue
         name, body = one.field("name"), one.field("body")
         marks = takewhile(lambda before: before.kind() == "attribute_item", one.prev_all())
         if name is None or body is None or any(_OF_TEST.search(mark.text()) for mark in marks):
