@@ -189,7 +189,7 @@ def _explain(name: str, *, as_json: bool) -> int:
 
 
 def _pattern(name: str) -> Pattern:
-    by_id = {pattern.id: pattern for pattern in patterns()}
+    by_id = {pattern.id: pattern for pattern in patterns(with_examples=True)}
     wanted = "-".join(name.upper().split("-")[:2])
     if wanted not in by_id:
         raise UsageError(f"there is no pattern {output.quoted(name)}", hint="ralph guard patterns lists them")
@@ -201,7 +201,7 @@ def _pattern(name: str) -> Pattern:
 def list_patterns(*, as_json: bool) -> None:
     """List the patterns that are looked for."""
     if as_json:
-        output.emit_json([_pattern_as_json(pattern) for pattern in patterns()])
+        output.emit_json([_pattern_as_json(pattern) for pattern in patterns(with_examples=True)])
         return
     rows = [[pattern.id, pattern.severity, pattern.category, pattern.name] for pattern in patterns()]
     output.table(["PATTERN", "SEVERITY", "CATEGORY", "NAME"], rows)

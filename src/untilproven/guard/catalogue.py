@@ -11,6 +11,8 @@ from untilproven.guard.finding import Severity, Signal
 from untilproven.guard.kinds import Kind
 from untilproven.model.persistence import RegressionType
 
+_EXAMPLES = "\n[[examples]]\n"
+
 
 class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Either one of these signals, or syntax that was not there before."""
@@ -71,10 +73,11 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
 
 
 @cache
-def patterns() -> tuple[Pattern, ...]:
-    """All of them, by their ids."""
+def patterns(*, with_examples: bool = False) -> tuple[Pattern, ...]:
+    """All of them, by their ids. Examples come last in a file, and are most of it; who judges does without."""
     files = (entry for entry in resources.files("untilproven.guard").joinpath("patterns").iterdir())
-    read = (_read(tomllib.loads(entry.read_text("utf-8"))) for entry in files if entry.name.endswith(".toml"))
+    texts = (entry.read_text("utf-8") for entry in files if entry.name.endswith(".toml"))
+    read = (_read(tomllib.loads(text if with_examples else text.partition(_EXAMPLES)[0])) for text in texts)
     return tuple(sorted(read, key=lambda pattern: pattern.id))
 
 
