@@ -12,7 +12,6 @@ from untilproven.contract import Supervision
 from untilproven.errors import RalphError
 from untilproven.process.room import WalledRoom
 from untilproven.process.walls import Layer, Walls
-from untilproven.store import files
 from untilproven.store.vouch import user_state
 from untilproven.workspace.overlay.making import make, make_layer, make_temporary
 from untilproven.workspace.overlay.removal import remove
@@ -42,12 +41,20 @@ def available(*, again: bool = False) -> str:
             return ""
         reason = _tried(rooms)
         if not reason:
-            files.replace(built, here.encode(), durable=False)
+            _note(built, here)
     except RalphError as error:
         return f"{error.message} ({error.hint})" if error.hint else error.message
     except OSError as error:
         return f"{error.strerror}: {error.filename}"
     return reason
+
+
+def _note(built: Path, here: str) -> None:
+    """Under a name of its own first: others may be trying at the same time."""
+    fd, own = tempfile.mkstemp(prefix="trial-", dir=built.parent)
+    with os.fdopen(fd, "w", encoding="ascii") as file:
+        file.write(here)
+    os.replace(own, built)  # noqa: PTH105
 
 
 @cache

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 
 from untilproven.errors import RalphError
@@ -20,6 +21,23 @@ connection = sqlite3.connect('data.db'); connection.execute("insert into t value
 def a_room_can_be_built_and_leaves_nothing(base: Path) -> None:
     os.environ["HOME"] = str(base)
     assert availability.available() == ""
+    assert [path.name for path in (base / ".local/state/untilproven/rooms").iterdir()] == ["built"]
+
+
+SLOW = """
+import os, time
+from untilproven.workspace.overlay.available import available
+replace = os.replace
+os.replace = lambda *names: (time.sleep(0.5), replace(*names))
+print(available(again=True) or "built")
+"""
+
+
+def several_can_try_for_the_first_time_at_once(base: Path) -> None:
+    """Each finds out by itself, and nobody is in another's way who notes it at the same moment."""
+    words, env = [sys.executable, "-P", "-c", SLOW], {**os.environ, "HOME": str(base)}
+    running = [subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [one.communicate()[0] for one in running] == ["built\n"] * 4
     assert [path.name for path in (base / ".local/state/untilproven/rooms").iterdir()] == ["built"]
 
 
