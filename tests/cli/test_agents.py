@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.actor import Actor, lend
-from process.scenes import alive
+from process.scenes import alive, wait_for
 from support import ralph
 from untilproven.cli import agents
 from untilproven.store.layout import Project
@@ -119,7 +119,7 @@ def test_those_that_hang_are_not_waited_for_one_after_the_other(
     assert (found["claude"]["version"], found["aider"]["version"]) == (None, "0.86.2")
     pids = [int(path.read_text()) for path in actor.seen.iterdir() if path.suffix in {".pid", ".own"}]
     assert len(pids) == 6
-    assert not any(alive(pid) for pid in pids)
+    wait_for(lambda: not any(map(alive, pids)), "those that were killed are gone")
 
 
 def test_one_that_leaves_something_running_is_not_waited_for(
