@@ -51,17 +51,19 @@ def _named(name: str, test: Placed) -> list[Placed]:
 
 
 def _compares(function: Placed, old: Assertion, given: set[str]) -> bool:
-    """Names of parameters stand on both sides; or on one, if it makes the other as the test did."""
+    """Names of parameters stand on both sides; or on one, if the other is made there as the test made it."""
     opens = _OPENS.search(function.text)
     parameters = {*NAME.findall(function.text[: opens.start()] if opens else "")}
     is_given = old.about in given
     if not is_given and not _is_made_there(function, old.about, given):
         return False
-    return any(
-        one.strength >= old.strength
-        and (all if is_given else any)(parameters & {*NAME.findall(side or "")} for side in (one.about, one.expected))
-        for one in function.test.assertions
-    )
+    for one in function.test.assertions:
+        sides = [{*NAME.findall(side or "")} for side in (one.about, one.expected)]
+        if one.strength < old.strength or sides[0] == sides[1] or not all(sides):
+            continue
+        if all(parameters & side for side in sides) or (not is_given and any(side <= parameters for side in sides)):
+            return True
+    return False
 
 
 def _is_made_there(function: Placed, about: str, given: set[str]) -> bool:
