@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 from ast_grep_py import SgRoot
 
+from guard.languages.whole import read_whole
 from untilproven.guard.facts import Facts
 from untilproven.guard.languages import golang
 
@@ -206,9 +207,7 @@ def test_a_question_about_tests_at_the_top_is_seen() -> None:
     "source", ["", "package", "func (", "package p\nfunc TestA(t *testing.T", "é\r\n\t{{{", "}" * 300]
 )
 def test_broken_files_are_read_as_far_as_they_go(source: str) -> None:
-    for one in golang.facts(SgRoot(source, "go").root(), "x_test.go").declarations:
-        golang.test(one)
-        golang.function(one)
+    read_whole(golang.facts(SgRoot(source, "go").root(), "x_test.go"), golang)
 
 
 def test_deep_nesting_is_survived() -> None:

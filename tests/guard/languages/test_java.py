@@ -5,6 +5,7 @@ import random
 import pytest
 from ast_grep_py import SgRoot
 
+from guard.languages.whole import read_whole
 from untilproven.guard.facts import Declaration, Facts, Running
 from untilproven.guard.facts import Test as Inside
 from untilproven.guard.languages import java
@@ -313,9 +314,7 @@ def test_broken_and_odd_code_is_read_without_a_crash() -> None:
     texts = ["", "\r\n", "}", "@", "class", whole.replace(" ", "\r\n\t")]
     texts += [whole[: drawn.randrange(len(whole))] + whole[drawn.randrange(len(whole)) :] for _ in range(300)]
     for text in texts:
-        for one in java.facts(SgRoot(text, "java").root(), "A.java").declarations:
-            java.test(one)
-            java.function(one)
+        read_whole(java.facts(SgRoot(text, "java").root(), "A.java"), java)
 
 
 @pytest.mark.parametrize(
@@ -335,6 +334,6 @@ def test_broken_and_odd_code_is_read_without_a_crash() -> None:
 )
 def test_deep_code_is_read_without_a_crash(body: str) -> None:
     root = SgRoot(f"class A {{ @Test void a(int a) {{ {body} }} }}", "java").root()
-    (only,) = java.facts(root, "A.java").declarations
-    java.test(only)
-    java.function(only)
+    facts = java.facts(root, "A.java")
+    assert len(facts.declarations) == 1
+    read_whole(facts, java)

@@ -5,6 +5,7 @@ import random
 import pytest
 from ast_grep_py import SgRoot
 
+from guard.languages.whole import read_whole
 from untilproven.guard.facts import Assertion, Declaration, Facts, Function, Running, Strength
 from untilproven.guard.facts import Test as Inside
 from untilproven.guard.languages import kotlin
@@ -395,6 +396,4 @@ def test_broken_and_odd_code_is_read_without_a_crash() -> None:
     ]
     texts += [whole[: drawn.randrange(len(whole))] + whole[drawn.randrange(len(whole)) :] for _ in range(300)]
     for text in texts:
-        for one in kotlin.facts(SgRoot(text, "kotlin").root(), "A.kt").declarations:
-            kotlin.test(one)
-            kotlin.function(one)
+        read_whole(kotlin.facts(SgRoot(text, "kotlin").root(), "A.kt"), kotlin)

@@ -1,11 +1,11 @@
 """Which functions of a Python file a runner would collect, and by which names."""
 
 import textwrap
-from functools import cached_property
 
 import pytest
 
-from untilproven.guard.facts import Facts, Function
+from guard.languages.whole import read_whole
+from untilproven.guard.facts import Facts
 from untilproven.guard.languages import python
 from untilproven.guard.languages.syntax import parsed
 from untilproven.guard.reading import read
@@ -200,17 +200,7 @@ def test_the_text_of_a_test_has_what_decides_about_it_outside() -> None:
 )
 def test_odd_text_is_read_without_a_complaint(text: str) -> None:
     for path in ("tests/test_a.py", "src/a.py"):
-        facts = python.facts(parsed(text, "python"), path)
-        assert isinstance(read_whole(facts)["declarations"], tuple)
-        for declaration in facts.declarations:
-            assert isinstance(python.test(declaration).assertions, tuple)
-            assert isinstance(read_whole(python.function(declaration))["guards"], tuple)
-
-
-def read_whole(found: Facts | Function) -> dict[str, object]:
-    """All that is read only when it is asked for."""
-    names = [name for name, value in vars(type(found)).items() if isinstance(value, cached_property)]
-    return {name: getattr(found, name) for name in names}
+        read_whole(python.facts(parsed(text, "python"), path), python)
 
 
 def test_what_only_a_type_checker_is_told_is_no_function() -> None:

@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 from ast_grep_py import SgRoot
 
+from guard.languages.whole import read_whole
 from untilproven.guard.facts import Facts
 from untilproven.guard.languages import rust
 
@@ -244,9 +245,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("source", [*BROKEN, "#[cfg_attr()]\n#[test]\nfn a() {}", "t_test!();", "/// ```\nfn a() {}"])
 def test_broken_files_are_read_as_far_as_they_go(source: str) -> None:
-    for one in rust.facts(SgRoot(source, "rust").root(), "tests/x.rs").declarations:
-        rust.test(one)
-        rust.function(one)
+    read_whole(rust.facts(SgRoot(source, "rust").root(), "tests/x.rs"), rust)
 
 
 def test_deep_nesting_is_survived() -> None:
