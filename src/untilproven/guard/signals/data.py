@@ -30,7 +30,8 @@ _LINK = re.compile(
     rb"(?im)^(\s*(?:\"?(?:#|//)|\"?(?:_?comments?|description|notes?|references?|see)\"?\s*:).*?)https?://[^\s\"'<>]+"
 )
 """Where more can be read, in a remark."""
-_REMARK = re.compile(rb"(?m)(?:^|(?<=\S)[ \t]+)#[ \t].*$")
+_REMARK = re.compile(rb"(?m)^([^\"'\n]*?)(?:^|[ \t]+)#[ \t].*$")
+"""Not where a text may be open."""
 _WITH_REMARKS = re.compile(r".*\.(?:ya?ml|toml|ini|cfg)")
 """Data whose lines end where a remark begins."""
 _WORDS = re.compile(rb"\w+")
@@ -256,4 +257,4 @@ def _said(path: str, content: bytes) -> bytes:
     """Without what says nothing to a program: remarks, links that a reader may follow, the year of a copyright."""
     content = _LINK.sub(rb"\1", _YEAR.sub(rb"\1", content))
     begins_with_one = "." not in path.rpartition("/")[2] and content.startswith(b"# ")
-    return _REMARK.sub(b"", content) if begins_with_one or _WITH_REMARKS.fullmatch(path) else content
+    return _REMARK.sub(rb"\1", content) if begins_with_one or _WITH_REMARKS.fullmatch(path) else content
