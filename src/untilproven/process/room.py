@@ -136,6 +136,10 @@ class WalledRoom(DirectoryRoom):
         """Before the first program: what does not change from room to room is built once for all of a house."""
         self._stable = house.room(self._walls)
 
+    def supervise(self, supervision: Supervision) -> None:
+        """Somebody else watches over it from now on; nothing has run in it yet."""
+        self._supervision = supervision
+
     def furnish(self) -> None:
         """Have the walls built now, while whoever is to use the room makes ready; otherwise the first program does."""
         self._stable.give_back(self._stable.take(self._supervision.marker))

@@ -38,12 +38,12 @@ _LISTED = 1_000
 def run(driver: "Driver", number: int) -> None:
     """Run the agent once; at the end the journal says what it did."""
     cast, loop = driver.cast, driver.writer.loop
-    told = driver.redaction.text(_prompt(driver))
-    tree = cast.workspace.tree()
-    driver.record(events.IterationStarted(iteration=number, tree=tree))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
-        room = cast.workspace.open(number, attempt.supervision())
+        room = cast.workspace.open(number, attempt.supervision())  # it is being built while the rest is made ready
+        told = driver.redaction.text(_prompt(driver))
+        tree = cast.workspace.tree()
+        driver.record(events.IterationStarted(iteration=number, tree=tree))
         _set_aside(driver, number)
         loop.receipt.unlink(missing_ok=True)
         files.replace(loop.prompt(number), text(told).encode(), durable=False)
@@ -51,6 +51,8 @@ def run(driver: "Driver", number: int) -> None:
         worked = cast.agent.work(turn, room, attempt.emit)
         _clean(loop.results / f"{number}.json", driver.redaction)
         delta = cast.workspace.delta()
+        if delta.changes and driver.course.plan.checks:
+            cast.workspace.expect_check(driver.supervision())
         if driver.course.plan.mode in {"logged", "seeded"}:
             from untilproven.runtime import recording  # noqa: PLC0415  few loops are recorded
 

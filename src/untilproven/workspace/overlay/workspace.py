@@ -83,6 +83,8 @@ class OverlayWorkspace:
         self._known = Known(project.root, exclude)
         self._house = House(self._place.tidy)
         self._rooms: list[WalledRoom] = []
+        self._expected: CheckingRoom | None = None
+        """A check's, of the candidate as it is, in which nothing has run yet."""
         self._iteration = 0
         """The one whose layer is neither merged nor dropped; 0 if there is none."""
         self._opened = 0
@@ -240,8 +242,22 @@ class OverlayWorkspace:
             if not is_same(before, now.get(path))
         }
 
+    def expect_check(self, supervision: Supervision) -> None:
+        self._settle()
+        self._expected = self._built(supervision)
+
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         self.delta()
+        if self._expected and not as_it_was:
+            room, self._expected = self._expected, None
+            room.supervise(supervision)
+        else:
+            self._settle()
+            room = self._built(supervision, as_it_was)
+        self._rooms.append(room)
+        return room
+
+    def _built(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> CheckingRoom:
         above = [self._upper(self._iteration)] if self._iteration else self._stack.uppers
         if as_it_was:
             above = [*self._was(as_it_was), *above]
@@ -249,7 +265,6 @@ class OverlayWorkspace:
         room = self._checking_room(walls, supervision)
         room.stand_in(self._house)
         room.furnish()
-        self._rooms.append(room)
         return room
 
     def _was(self, paths: Collection[str]) -> list[Path]:
@@ -351,6 +366,7 @@ class OverlayWorkspace:
     def close(self) -> None:
         """What must outlast the process stays: layers not decided on, HOME's, git's, what conflicted."""
         self._close_rooms()
+        self._expect_nothing()
         self._house.close()
         if "_snapshots" in self.__dict__:
             self._snapshots.close()
@@ -374,6 +390,12 @@ class OverlayWorkspace:
         """Nobody but us is at work in the rooms, for the tree may change beneath them."""
         self._place.hold()
         self._close_rooms()
+        self._expect_nothing()
+
+    def _expect_nothing(self) -> None:
+        if self._expected:
+            self._expected.close()
+            self._expected = None
 
     def _close_rooms(self) -> None:
         while self._rooms:

@@ -146,6 +146,9 @@ class ShadowWorkspace:
             if not is_same(start.get(path), now.get(path))
         }
 
+    def expect_check(self, supervision: Supervision) -> None:
+        """The tree is looked at until the check begins, and nothing may be in it that is only there for a check."""
+
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         """What the check writes is put back before anything else happens to the tree, and so is what was put in place
         for it; what was in the way stays in the loop's place until the next check."""

@@ -109,6 +109,9 @@ class StandingWorkspace:
         finally:
             self._back = False
 
+    def expect_check(self, supervision: Supervision) -> None:
+        """Nobody iterates here: the check that a session asks for is not expected by anybody."""
+
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         paths = self.since_start() if self._back else as_it_was
         if not self._walled:
