@@ -84,6 +84,7 @@ def successor(place: Place, old: str) -> str:
         ("runtime.checking:run", 3, [2]),
         ("core.evidence:finished", 3, [2]),
         ("runtime.settling:Settling.settle", 2, [2]),
+        ("store.checkpoints:_write", 2, [3]),
         ("store.checkpoints:prune", 2, [3]),
         ("store.writer:write_record", 2, [3]),
         ("runtime.settling:Settling._look_for_anomalies", 3, []),
@@ -107,6 +108,8 @@ def test_killed_anywhere_it_goes_on_and_comes_to_the_same(
     assert place.events()[-1]["type"] == "loop.finished"
     records = sorted((place.directory() / "iterations").iterdir())
     assert [json.loads(record.read_text())["number"] for record in records] == [1, 2, 3]
+    points = sorted(path.name for path in (place.directory() / "checkpoints").glob("iteration-*"))
+    assert points == [f"iteration-00{number}.json.gz" for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("where", ["store.writer:begin_journal", "store.vouch:Voucher.code"])

@@ -25,8 +25,8 @@ def kept(writer: LoopWriter) -> list[int]:
 def test_a_checkpoint_reads_back_and_knows_where_in_the_journal_it_stood(project: Project) -> None:
     clock = SetClock()
     with create_state(project, "fix", time=clock) as writer:
-        state = writer.preview(*iteration_events(1))
-        write_checkpoint(writer, *iteration_events(1), tags=("before-risk",), time=clock)
+        state = writer.record(*iteration_events(1))
+        write_checkpoint(writer, tags=("before-risk",), time=clock)
         assert writer.state.iteration == 1
         back = read_checkpoint(writer.loop, 1)
         assert back.loop_id == state.loop_id
@@ -153,8 +153,8 @@ def test_links_in_place_of_the_directories_are_neither_written_through_nor_prune
         for directory in (writer.loop.iterations, writer.loop.checkpoints):
             directory.rmdir()
             directory.symlink_to(outside)
-        with pytest.raises(Foreign):
-            write_checkpoint(writer)
+        write_checkpoint(writer)
+        assert isinstance(writer.behind, Foreign)
         run_iteration(writer, 1)
         assert isinstance(writer.behind, Foreign)
         assert [path.name for path in outside.iterdir()] == ["iteration-001.json.gz"]

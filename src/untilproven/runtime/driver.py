@@ -112,6 +112,8 @@ class Driver:
     def run(self) -> int:
         """Until nothing is left to do; returns the exit code."""
         last = self.course.last
+        if last:
+            self._settling.make_good()
         kept = last.number if last and last.finished and last.finished.fate is Fate.KEPT else None
         kept = self.course.approved or kept
         self.open_gate(kept or 0, self.cast.workspace.recover(kept))

@@ -53,7 +53,8 @@ def run(driver: "Driver", number: int, checks: tuple[str, ...]) -> None:
 
 
 class _Look:
-    """What is looked at is read, and given to the guard, before a check can write to it."""
+    """What is looked at is read before a check can write to it. The guard is asked once the check is on its way, or the
+    two would get in each other's way."""
 
     def __init__(self, driver: "Driver", number: int) -> None:
         self._driver, self._number = driver, number
@@ -61,9 +62,8 @@ class _Look:
         self._differing = workspace.since_start()
         self._mine = [change.path for change in workspace.delta().changes]
         now = {path: workspace.read(path, "now", _LARGEST) for path in dict.fromkeys((*self._differing, *self._mine))}
-        since_start = _changes(workspace, self._differing, "start", now)
-        since_before = _changes(workspace, self._mine, "before", now)
-        driver.jury.ask(since_start, since_before, task=driver.cast.task)
+        self._since_start = _changes(workspace, self._differing, "start", now)
+        self._since_before = _changes(workspace, self._mine, "before", now)
         self._seconds = time.monotonic() - began
         self._done = False
 
@@ -77,6 +77,7 @@ class _Look:
     def _look(self) -> None:
         driver, number, differing, mine = self._driver, self._number, self._differing, self._mine
         began = time.monotonic()
+        driver.jury.ask(self._since_start, self._since_before, task=driver.cast.task)
         driver.cast.workspace.make_ready()
         since_start, since_before = driver.jury.answer(driver.tick)
         found = {one.id: one for one in (*since_before.findings, *since_start.findings, *_getting_nowhere(driver))}

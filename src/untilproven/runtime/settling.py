@@ -13,7 +13,7 @@ from untilproven.model.hooks import Anomaly
 from untilproven.model.state import LoopConfiguration
 from untilproven.runtime.scoring import scored
 from untilproven.store import clock
-from untilproven.store.checkpoints import write_checkpoint
+from untilproven.store.checkpoints import is_missing, write_checkpoint
 
 if TYPE_CHECKING:
     from untilproven.runtime.driver import Driver
@@ -24,6 +24,11 @@ class Settling:
         self._driver = driver
         self._reported: Verdict | None = None
         self._points: tuple[Point, ...] = ()
+
+    def make_good(self) -> None:
+        """A kill may have come before the checkpoint."""
+        if is_missing(self._driver.state):
+            write_checkpoint(self._driver.writer)
 
     def settle(self, happened: tuple[events.Event, ...]) -> None:
         """The step that must survive: from here on the iteration counts, and a kill only delays what follows."""

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from untilproven.core import naming, retention
-from untilproven.errors import Damaged, RalphError, StoreFailed
+from untilproven.errors import Damaged, RalphError
 from untilproven.model import events, wire
 from untilproven.model.checkpoint import (
     Checkpoint,
@@ -48,8 +48,9 @@ def write_checkpoint(
     artifacts: tuple[CheckpointArtifact, ...] = (),
     time: clock.Clock = clock.now,
 ) -> Checkpoint:
-    """Record the events that lead to a point to return to, together with its checkpoint, in one step; then prune."""
-    state = writer.preview(*happened)
+    """Record the events that lead to a point to return to; its checkpoint, and what it makes superfluous, follow with
+    the other files that follow from the journal."""
+    state = writer.record(*happened) if happened else writer.state
     checkpoint = Checkpoint(
         checkpoint_id=_new_id(),
         workflow_id=state.loop_id,
@@ -60,25 +61,31 @@ def write_checkpoint(
         execution_config=ExecutionConfig(execution_mode=_configuration(state).execution_mode),
         metadata=CheckpointMetadata(tags=tags),
     )
-    path = writer.loop.checkpoint(state.iteration)
-    files.refuse_link(writer.loop.checkpoints)
+    writer.later(lambda: _write(writer, checkpoint, state.iteration, time))
+    return checkpoint
+
+
+def is_missing(state: LoopState) -> bool:
+    """Whether a kill came between the end of an iteration and its checkpoint."""
+    interval = _configuration(state).checkpoint_interval
+    due = state.iteration > 0 and state.iteration % interval == 0
+    return due and state.last_checkpoint != _recorded(state.loop_id, state.iteration)
+
+
+def _write(writer: LoopWriter, checkpoint: Checkpoint, iteration: int, time: clock.Clock) -> None:
+    loop = writer.loop
+    files.refuse_link(loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     # It comes before the journal's line, so that the line never names a file that is not there.
-    try:
-        files.replace(path, _packed(checkpoint), durable=False, spare=writer.loop.checkpoints / _SPARE)
-    except StoreFailed as failure:
-        # The journal has everything that it would have, so an iteration that is done is not given up for it.
-        writer.record(*happened)
-        writer.behind = failure
-        return checkpoint
-    recorded = f"{STATE_DIRECTORY}/loops/{state.loop_id}/checkpoints/{path.name}"
-    try:
-        writer.record(*happened, events.CheckpointWritten(iteration=state.iteration, path=recorded))
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    writer.later(lambda: prune(writer.loop, best=_best(writer.state), time=time))
-    return checkpoint
+    spare = loop.checkpoints / _SPARE
+    files.replace(loop.checkpoint(iteration), _packed(checkpoint), durable=False, spare=spare)
+    written = events.CheckpointWritten(iteration=iteration, path=_recorded(loop.loop_id, iteration))
+    writer.record(written, durable=False)
+    writer.later(lambda: prune(loop, best=_best(writer.state), time=time))
+
+
+def _recorded(loop_id: str, iteration: int) -> str:
+    return f"{STATE_DIRECTORY}/loops/{loop_id}/checkpoints/{naming.iteration_name(iteration)}.json.gz"
 
 
 def read_checkpoint(loop: LoopDirectory, iteration: int) -> Checkpoint:

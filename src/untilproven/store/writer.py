@@ -96,10 +96,6 @@ class LoopWriter:
             self.listener(entry, self.state)
         return self.state
 
-    def preview(self, *happened: events.Event) -> LoopState:
-        """The state that recording these events would give."""
-        return self._applied(self._journal.entries(self._time(), *map(self.redact, happened))) or self.state
-
     def _applied(self, entries: list[events.Entry]) -> LoopState | None:
         state = self._state
         for entry in entries:
@@ -214,13 +210,15 @@ class LoopWriter:
             self._do_chores()
 
     def _do_chores(self) -> None:
-        chores, self._chores = self._chores, []
-        for chore in chores:
+        failed = []
+        while self._chores:
+            chore = self._chores.pop(0)
             try:
                 chore()
             except RalphError as failure:
                 self.behind = failure
-                self._chores.append(chore)
+                failed.append(chore)
+        self._chores = failed
 
     def keep_up(self) -> None:
         """There is time: bring along what follows from the journal, but state.json no more often than need be."""

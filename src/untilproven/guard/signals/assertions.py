@@ -44,8 +44,8 @@ _A_FEW = 3
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     changed = [one for one in tests.kept if one.how != "hidden" and one.differs]
-    weaker = (signal for one in changed for signal in _weaker(one, explanations))
-    yield from with_likes(weaker) if explanations.source_differs else weaker
+    weaker = [signal for one in changed for signal in _weaker(one, explanations)]
+    yield from with_likes(weaker) if weaker and explanations.source_differs else weaker
     for added in tests.added:
         yield from of_new_test(added)
 

@@ -52,6 +52,7 @@ class Run(msgspec.Struct, frozen=True):
         return f"{self.where}> {self.check.tool} {' '.join(sorted(set(named)))}"
 
 
+@lru_cache(maxsize=4096)
 def is_pipeline(path: str) -> bool:
     return kind_of(path) == "ci" and not _NOT_PIPELINES.fullmatch(name_of(path))
 

@@ -55,7 +55,8 @@ class _Bar(msgspec.Struct, frozen=True):
 
 
 def thresholds(comparison: Comparison) -> Iterator[Signal]:
-    was, now = _bars(comparison, "before"), _bars(comparison, "after")
+    was = _bars(comparison, "before")
+    now = _bars(comparison, "after") if was else {}
     there = {pair.after.path for pair in comparison.pairs if pair.after}
     for name, bar in was.items():
         lower = bool(_AT_MOST.fullmatch(bar.key))

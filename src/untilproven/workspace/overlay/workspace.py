@@ -167,7 +167,9 @@ class OverlayWorkspace:
             stack.lay(self._place.iteration(iteration))
         walls = building.for_agent(self._project, self._place, self._repository, iteration, self._openings)
         self._iteration, self._delta, self._changes = iteration, None, {}
-        self._opened = self._upper(iteration).stat().st_ctime_ns
+        upper = self._upper(iteration)
+        os.utime(upper)  # it may have been made long before
+        self._opened = upper.stat().st_ctime_ns
         room = WalledRoom(self._project.root, supervision, self._env, walls)
         room.stand_in(self._house)
         room.furnish()

@@ -87,6 +87,26 @@ def what_is_as_it_was_is_seen_so(base: Path) -> None:
     stage.workspace.close()
 
 
+def a_room_that_was_expected_is_that_of_the_check_unless_it_is_to_see_something_else(base: Path) -> None:
+    stage = Stage(base)
+    succeeded(stage.agent("echo 5 > src/a.py; echo n > new"))
+    stage.workspace.delta()
+    stage.workspace.expect_check(SUPERVISION)
+    expected = stage.workspace._expected
+    room = stage.workspace.checking(SUPERVISION)
+    assert room is expected
+    succeeded(room.run("echo 6 > src/a.py", timeout=60))
+    stage.workspace.expect_check(SUPERVISION)
+    assert agree(stage.workspace.checking(SUPERVISION))["src/a.py"] == b"5\n"
+    stage.workspace.expect_check(SUPERVISION)
+    found = agree(stage.workspace.checking(SUPERVISION, ["src/a.py", "new"]))
+    assert (found["src/a.py"], "new" in found) == (b"a = 1\n", False)
+    stage.workspace.expect_check(SUPERVISION)
+    assert stage.workspace.keep(1) == ()
+    assert (stage.root / "src/a.py").read_text() == "5\n"
+    stage.workspace.close()
+
+
 def renamed_directories_are_seen_where_they_are(base: Path) -> None:
     stage = Stage(base)
     succeeded(stage.agent("mv src lib; echo 7 > lib/deep/er/c.py; mkdir src; echo s > src/s"))

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,6 +153,7 @@ def what_the_user_did_between_iterations_is_never_lost(base: Path) -> None:
     succeeded(stage.agent("echo 1 > src/a.py", 1))
     stage.workspace.keep(1)
     stage.write("src/a.py", "user's own words\n")
+    time.sleep(0.05)  # what is written in the moment in which a room is opened may be written after it
     succeeded(stage.agent("echo 2 > src/a.py; rm src/b.py", 2))
     stage.workspace.keep(2)
     steps = stage.workspace._snapshots.history()
@@ -161,6 +163,21 @@ def what_the_user_did_between_iterations_is_never_lost(base: Path) -> None:
     restored(stage, "start")
     assert (stage.root / "src/a.py").read_text() == "a = 1\n"
     assert (stage.root / "src/b.py").read_text() == "b = 2  # not committed\n"
+    stage.workspace.close()
+
+
+def what_the_user_did_between_iterations_is_no_conflict_where_a_look_at_the_tree_takes_long(base: Path) -> None:
+    stage = Stage(base)
+    stage.root.chmod(0o700)
+    succeeded(stage.agent("echo 1 > src/a.py", 1))
+    stage.workspace.keep(1)
+    stage.workspace._known._stale_at = float("inf")
+    time.sleep(0.05)
+    stage.write("src/a.py", "user's own words\n")
+    time.sleep(0.05)
+    succeeded(stage.agent("echo 2 >> src/a.py", 2))
+    assert stage.workspace.keep(2) == ()
+    assert (stage.root / "src/a.py").read_text() == "user's own words\n2\n"
     stage.workspace.close()
 
 
