@@ -27,7 +27,7 @@ HERE = Path(__file__).parents[1]
 
 
 def findings(changes: tuple[Change, ...], task: str) -> tuple[Finding, ...]:
-    return judge(changes, task=task).findings
+    return judge(changes, task=task, reviewed=True).findings
 
 
 def sight(changes: tuple[Change, ...], task: str) -> Counter[tuple[str, int]]:

@@ -72,12 +72,12 @@ def test_what_there_is_no_time_to_try_is_as_good_as_gone(jury: Jury, monkeypatch
 
 
 def test_a_file_that_the_guard_falls_over_costs_nobody_else(jury: Jury, monkeypatch: pytest.MonkeyPatch) -> None:
-    def falls_over(changes: list[Change], *, task: str) -> Judgement:
+    def falls_over(changes: list[Change], *, task: str, reviewed: bool) -> Judgement:
         if any(change.after == b"crash" for change in changes):
             os.abort()
         if any(change.after == b"raise" for change in changes):
             raise RecursionError("too deep")
-        return judge(changes, task=task)
+        return judge(changes, task=task, reviewed=reviewed)
 
     monkeypatch.setattr(module, "judge", falls_over)
     judgement = asked(jury, Change("c.py", b"", b"crash"), Change("d.py", b"", b"raise"), DELETED)

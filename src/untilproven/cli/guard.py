@@ -59,6 +59,7 @@ def command() -> None:
 @click.option("--staged", is_flag=True, help="compare HEAD, or BASE, with what is staged")
 @click.option("--working-tree", is_flag=True, help="compare HEAD, or BASE, with the files as they are")
 @click.option("--task", default="", metavar="TEXT", help="what was asked for: a change that was asked for weighs less")
+@click.option("--strict", is_flag=True, help="what may be on purpose blocks, too, as in a loop")
 @click.option("--explain", metavar="ID", help="say what a pattern means, and stop")
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="[default: text]")
 @click.option("--json", "as_json", is_flag=True, help="the same as --format json")
@@ -69,6 +70,7 @@ def check(
     staged: bool,
     working_tree: bool,
     task: str,
+    strict: bool,
     explain: str | None,
     form: str,
     as_json: bool,
@@ -85,7 +87,7 @@ def check(
     with confined(Path.cwd(), bare=True) as git:
         changes = _changes(git, base, head, staged=staged, working_tree=working_tree)
     with contextlib.closing(Jury()) as jury:
-        jury.ask(changes, task=task)
+        jury.ask(changes, task=task, reviewed=not strict)
         (found,) = jury.answer()
     marks = Marks(root).valid(clock.now())
     judgement = Judgement(marked(found.findings, marks), found.not_analysed)
@@ -179,6 +181,8 @@ def _explain(name: str, *, as_json: bool) -> int:
         return 0
     told = [("pattern", f"{pattern.id} {pattern.name}"), ("severity", pattern.severity), ("category", pattern.category)]
     told += [("means", pattern.why), ("to do", pattern.recovery.lower().replace("_", " "))]
+    if pattern.doubtful:
+        told += [("warns only", _when_in_doubt(pattern))]
     told += [("less if", f"{words_for(reason)} ({reason})") for reason in pattern.lowered_by]
     for label, said in told:
         output.line(f"{label:<12}{said}")
@@ -186,6 +190,12 @@ def _explain(name: str, *, as_json: bool) -> int:
         if example.fires and not example.severity:
             output.line(f"{'for example':<12}{example.title}")
     return 0
+
+
+def _when_in_doubt(pattern: Pattern) -> str:
+    reasons = () if isinstance(pattern.doubtful, bool) else pattern.doubtful
+    where = f" where {' or '.join(map(words_for, reasons))}" if reasons else ""
+    return f"without --strict{where}: it may as well be on purpose, which whoever reads the change can tell"
 
 
 def _pattern(name: str) -> Pattern:
@@ -216,6 +226,7 @@ def _pattern_as_json(pattern: Pattern) -> dict[str, Any]:
         "why": pattern.why,
         "recovery": pattern.recovery,
         "lowered_by": pattern.lowered_by,
+        "doubtful": pattern.doubtful,
         "examples": [{"title": one.title, "language": one.language, "fires": one.fires} for one in pattern.examples],
     }
 

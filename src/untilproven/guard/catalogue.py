@@ -52,6 +52,9 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     regression: RegressionType | None = None
     lowered_by: dict[str, int] = {}
     """Explanations, and by how many steps each lowers it."""
+    doubtful: bool | tuple[str, ...] = False
+    """Whether it may as well be done on purpose, by itself or where one of these is true: then whoever reads the change
+    is warned. Where nobody reads it, it weighs what it weighs."""
     examples: tuple[Example, ...] = ()
 
     @property
@@ -62,6 +65,9 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
     def hears(self) -> frozenset[str]:
         """The signals it may be about."""
         return frozenset({*self.when.signal, self.id})
+
+    def is_doubtful(self, signal: Signal) -> bool:
+        return self.doubtful is True or not frozenset(self.doubtful or ()).isdisjoint(signal.explained)
 
     def fits(self, signal: Signal, kind: Kind) -> bool:
         when = self.when

@@ -56,10 +56,17 @@ class Explanations:
         elif self._is_about_gone(test) or self._is_about_what_went(test):
             found.append("source-removed")
             found += ["quiet"] if self._source.warns_nowhere_new and _wants_warnings(test) else []
-        is_about_changed = self._is_about_changed(test)
+        is_about_changed = self.is_about_changed(test)
         own = telling(names_in(test.text)) - _common(test.side) - {test.short}
         found += self._successors.of(test, own, is_about_changed=is_about_changed)
         return tuple(found or self._of_those_beside(test))
+
+    def is_about_changed(self, test: Placed) -> bool:
+        """It names something that differs, and that few tests beside it name; or it is named after it."""
+        about = parts_of(f"{test.name} {PurePosixPath(test.path).stem}")
+        words = test.words & (self._source.touched | self._source.gone)
+        common = _common(test.side) if words else frozenset()
+        return bool(words - common or about & (self._source.parts_touched | self._source.gone))
 
     def _is_without_subject(self, test: Placed) -> bool:
         names = {*test.words, *_called_like(test), _OF_TESTS.sub("", PurePosixPath(test.path).stem)}
@@ -102,11 +109,11 @@ class Explanations:
 
     def of_skipped(self, test: Placed) -> tuple[str, ...]:
         """Its subject was changed, and a new test of nearly its name asks about it."""
-        return ("renewed",) if self._is_about_changed(test) and self._successors.renewed(test) else ()
+        return ("renewed",) if self.is_about_changed(test) and self._successors.renewed(test) else ()
 
     def of_changed(self, test: Placed) -> tuple[str, ...]:
         """Its subject was changed, too: it names something of the source that differs, or is named after it."""
-        found = ["source-changed"] if self._is_about_changed(test) else []
+        found = ["source-changed"] if self.is_about_changed(test) else []
         return (*found, *(["dependencies-changed"] if self._source.requirements_changed else []))
 
     def of_cases(self, one: Became, gone: list[str]) -> tuple[str, ...]:
@@ -231,13 +238,6 @@ class Explanations:
 
     def _is_about_gone(self, test: Placed) -> bool:
         return bool((test.words | _named_for(test)) & (self._source.words_gone | self._source.undefined))
-
-    def _is_about_changed(self, test: Placed) -> bool:
-        """It names something that differs, and that few tests beside it name; or it is named after it."""
-        about = parts_of(f"{test.name} {PurePosixPath(test.path).stem}")
-        words = test.words & (self._source.touched | self._source.gone)
-        common = _common(test.side) if words else frozenset()
-        return bool(words - common or about & (self._source.parts_touched | self._source.gone))
 
     def _is_about_what_went(self, test: Placed) -> bool:
         if self._is_about_less(test):

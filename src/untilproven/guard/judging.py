@@ -23,6 +23,7 @@ from untilproven.guard.signals import all_of
 _LONGEST = 200
 _FIXTURE, _IN_FIXTURES = "fixture", 3
 _OTHER_RUNNER = "other-runner"
+_IN_DOUBT = "in-doubt"
 _OF_TESTS = frozenset({"test_deletion", "test_skipping", "assertion_weakening"})
 _AGAINST_TESTS = frozenset({"test-removed", "test-file-removed", "test-skipped", "test-emptied", "assertion-weakened"})
 _A_FEW = 8
@@ -39,8 +40,9 @@ class Judgement(msgspec.Struct, frozen=True):
         return any(finding.blocks for finding in self.findings)
 
 
-def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
-    """`task` is what a person asked for; what the one who made the changes says of them counts for nothing."""
+def judge(changes: Iterable[Change], *, task: str = "", reviewed: bool = False) -> Judgement:
+    """`task` is what a person asked for; what the one who made the changes says of them counts for nothing. `reviewed`
+    says that a person reads them: what may as well be done on purpose is left to that person, as a warning."""
     comparison = Comparison(changes)
     kinds = {pair.path: pair.kind for pair in comparison.pairs}
     kinds |= {pair.before.path: pair.kind for pair in comparison.pairs if pair.before}
@@ -49,11 +51,13 @@ def judge(changes: Iterable[Change], *, task: str = "") -> Judgement:
         comparison
     ):
         signals = [_with(signal, _OTHER_RUNNER) for signal in signals]
-    findings = weigh(signals, kinds, task=task)
+    findings = weigh(signals, kinds, task=task, reviewed=reviewed)
     return Judgement(findings, tuple(comparison.not_analysed))
 
 
-def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "") -> tuple[Finding, ...]:
+def weigh(
+    signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "", reviewed: bool = False
+) -> tuple[Finding, ...]:
     """What signals mean, the gravest first. `kinds` has what the paths are that they stand at."""
     if task:
         every = list(signals)
@@ -67,6 +71,8 @@ def weigh(signals: Iterable[Signal], kinds: Mapping[str, Kind], *, task: str = "
         if names.isdisjoint(pattern.hears):
             continue
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
+        if reviewed:
+            fitting = [_with(one, _IN_DOUBT) if _is_left_to_a_person(pattern, one) else one for one in fitting]
         for finding in _findings(pattern, fitting):
             worse = found.get(finding.id)
             if worse is None or worse.severity < finding.severity:
@@ -106,11 +112,16 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
 
 
 def _weight(pattern: Pattern, signal: Signal) -> Severity:
-    """A task that is only about the same thing leaves a warning, and so does another test runner."""
+    """A task that is only about the same thing leaves a warning, and so do another test runner and doubt."""
     weight = pattern.weight.lowered(sum(_lowers(pattern, reason) for reason in signal.explained))
-    if any(reason in signal.explained and _counts(pattern, reason) for reason in ("asked-about", _OTHER_RUNNER)):
+    leaving = ("asked-about", _OTHER_RUNNER, _IN_DOUBT)
+    if any(reason in signal.explained and _counts(pattern, reason) for reason in leaving):
         weight = min(weight, Severity.MEDIUM)
     return weight
+
+
+def _is_left_to_a_person(pattern: Pattern, signal: Signal) -> bool:
+    return pattern.is_doubtful(signal) and _weight(pattern, signal) >= Severity.HIGH
 
 
 def _lowers(pattern: Pattern, reason: str) -> int:
@@ -118,6 +129,8 @@ def _lowers(pattern: Pattern, reason: str) -> int:
 
 
 def _counts(pattern: Pattern, reason: str) -> bool:
+    if reason == _IN_DOUBT:
+        return True
     if reason == _OTHER_RUNNER:
         return pattern.category in _OF_TESTS
     return bool(_lowers(pattern, reason)) or (reason == "asked-about" and "asked-for" in pattern.lowered_by)

@@ -49,14 +49,14 @@ class Jury:
         self._line: socket.socket | None = None
         self._questions = 0
         self._asked: tuple[tuple[Change, ...], ...] = ()
-        self._task = ""
+        self._task, self._reviewed = "", False
         self._allowed = _SECONDS
         self._unreadable: dict[bytes, str] = {}
         """Contents that it could not cope with, by their digest, and why."""
 
-    def ask(self, *trees: Sequence[Change], task: str) -> None:
-        """What is to be said of these changes, each of them compared by itself."""
-        self._asked, self._task = tuple(map(tuple, trees)), task
+    def ask(self, *trees: Sequence[Change], task: str, reviewed: bool = False) -> None:
+        """What is to be said of these changes, each of them compared by itself, and as `judge` would."""
+        self._asked, self._task, self._reviewed = tuple(map(tuple, trees)), task, reviewed
         self._allowed = _SECONDS + _FOR_EACH_FILE * sum(map(len, trees))
         self._send(self._asked_readable(), self._allowed)
 
@@ -86,7 +86,7 @@ class Jury:
     def _send(self, trees: Sequence[Sequence[Change]], seconds: float) -> None:
         self._questions += 1
         asked = [[_as_tuple(change) for change in changes] for changes in trees]
-        told = marshal.dumps((self._questions, self._task, seconds, asked))
+        told = marshal.dumps((self._questions, self._task, self._reviewed, seconds, asked))
         for _ in range(2):
             line = self._line or self._summon()
             try:
@@ -210,14 +210,14 @@ def _serve(line: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGXCPU})
     with socket.socket(fileno=line) as asked:
         while (told := _read(asked)) is not None:
-            number, task, seconds, trees = marshal.loads(told)  # noqa: S302  the runner wrote it
+            number, task, reviewed, seconds, trees = marshal.loads(told)  # noqa: S302  the runner wrote it
             _allow(seconds)
-            _write(asked, marshal.dumps((number, _judged(task, trees))))
+            _write(asked, marshal.dumps((number, _judged(task, trees, reviewed=reviewed))))
 
 
-def _judged(task: str, trees: list[list[tuple[Any, ...]]]) -> list[dict[str, Any]] | str:
+def _judged(task: str, trees: list[list[tuple[Any, ...]]], *, reviewed: bool) -> list[dict[str, Any]] | str:
     try:
-        judged = [judge([Change(*one) for one in changes], task=task) for changes in trees]
+        judged = [judge([Change(*one) for one in changes], task=task, reviewed=reviewed) for changes in trees]
     except Exception as error:  # noqa: BLE001  whatever it is, the runner is to hear of it and go on
         return f"the guard fell over it: {type(error).__name__}: {error}"
     built: list[dict[str, Any]] = msgspec.to_builtins(judged)

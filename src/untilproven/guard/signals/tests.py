@@ -97,12 +97,18 @@ def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
                 was=_counted(was, "test"),
                 now=_counted(was - len(gone), "test"),
                 amount=len(gone),
-                explained=_for_all(explained),
+                explained=_for_all(explained) or _if_changed(gone, explanations),
             )
             continue
         for one, reasons in zip(gone, explained, strict=True):
             was_there = _counted(len(one.test.assertions), "assertion")
-            yield Signal("test-removed", path, one.line, one.name, was=was_there, explained=reasons)
+            explained_by = reasons or _if_changed([one], explanations)
+            yield Signal("test-removed", path, one.line, one.name, was=was_there, explained=explained_by)
+
+
+def _if_changed(gone: list[Placed], explanations: Explanations) -> tuple[str, ...]:
+    """Nothing else is said for them, and what each is about was changed."""
+    return ("subject-changed",) if all(map(explanations.is_about_changed, gone)) else ()
 
 
 def _counted(number: int, what: str) -> str:
