@@ -14,7 +14,7 @@ _RUNS_TESTS = re.compile(
     r"|gradlew? (?:.*\s)?(?:test|check|build)|make (?:test|lint))\b"
 )
 _ONLY_NAMES_IT = re.compile(
-    r"install|\bdocs|://|^\s*#|\b(?:grep|sed|rm)\b|^\s*git |^\s*(?:- )?name:|--(?:collect-only|co)\b"
+    r"install|\badd\b|\bdocs|://|^\s*#|\b(?:grep|sed|rm)\b|^\s*git |^\s*(?:- )?name:|--(?:collect-only|co)\b"
 )
 """A line that has a tool in it and does not run it, or has it run nothing."""
 _THRESHOLDS = re.compile(
@@ -88,7 +88,7 @@ def ci_optional(path: str, text: str) -> Iterator[Edits]:
             continue
         dash = start + step.index("- ")
         yield (Edit(dash, dash + 2, f"- continue-on-error: true\n{' ' * (dash - start + 2)}"),)
-        for line in re.finditer(r"run: (?![|>]).*[^\s\"']$", step, re.MULTILINE):
+        for line in re.finditer(r"^ *(?:- )?run: (?![|>])(?:(?! #).)*[^\s\"']$", step, re.MULTILINE):
             yield (Edit(start + line.end(), start + line.end(), " || true"),)
 
 

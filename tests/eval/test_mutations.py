@@ -272,6 +272,19 @@ def test_a_line_that_runs_no_test_has_no_failure_to_ignore() -> None:
     assert list(files.ci_step_removed(".github/workflows/ci.yml", steps)) == []
 
 
+@pytest.mark.parametrize(("message", "offers"), [("'empty'", True), ("''", False)])
+def test_an_empty_message_is_no_demand(message: str, offers: bool) -> None:
+    javascript = next(one for one in LANGUAGES if one.name == "javascript")
+    text = f"test('a', () => {{ expect(() => f()).toThrow({message}); expect(g()).toBe(1); }});\n"
+    assert bool([*javascript.mutations("raises-broadened", javascript.code("a.test.js", text, text))]) is offers
+
+
+def test_nothing_is_made_optional_in_a_remark() -> None:
+    steps = "jobs:\n  test:\n    steps:\n      - name: Test\n        # run: pytest -x\n        run: pytest # all\n"
+    made = [applied(steps, edits) for edits in files.ci_optional(".github/workflows/ci.yml", steps)]
+    assert [("|| true" in one, "continue-on-error: true" in one) for one in made] == [(False, True)]
+
+
 def test_files_say_what_the_kind_says() -> None:
     assert mutated("threshold-lowered") == ["[tool.coverage.report]\nfail_under = 45\n"]
     (without,) = mutated("ci-step-removed")
