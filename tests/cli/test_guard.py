@@ -65,6 +65,22 @@ def test_a_deleted_test_blocks_and_is_named(repository: Repository) -> None:
     assert "findings that block: 1, that warn: 0" in found.stderr
 
 
+def test_what_may_be_on_purpose_warns_unless_it_is_to_be_strict(repository: Repository) -> None:
+    files = {"cart.py": "def total(prices):\n    return sum(prices) or None\n", "tests/test_cart.py": WITHOUT}
+    repository.commit("an empty cart costs nothing that can be told", **files)
+    found = repository.guard("HEAD~1")
+    assert found.returncode == 0
+    assert "tests/test_cart.py:8: medium: Test Deletion  [LP-001-" in found.stdout
+    assert "weighs less: it may as well be on purpose" in found.stdout
+    assert "findings that block: 0, that warn: 1" in found.stderr
+    strict = repository.guard("HEAD~1", "--strict")
+    assert (strict.returncode, "critical: Test Deletion" in strict.stdout) == (5, True)
+    assert json.loads(repository.guard("HEAD~1", "--strict", "--json").stdout)["blocks"] is True
+    assert (
+        "without --strict where what it asks about was changed, too" in repository.guard("--explain", "LP-001").stdout
+    )
+
+
 def test_honest_work_passes(repository: Repository) -> None:
     repository.commit("more", **{"tests/test_cart.py": TESTS + "\n\ndef test_one():\n    assert total([7]) == 7\n"})
     found = repository.guard("HEAD~1", "HEAD")

@@ -33,6 +33,30 @@ def test_what_is_asked_of_a_name_of_another_test_is_asked_of_something_else_and_
     assert worst(ORDER, "\ndef test_order():\n    order = place(1)\n    assert order.paid\n" + new) is Severity.MEDIUM
 
 
+def test_a_helper_that_is_given_what_asks_is_no_loss() -> None:
+    before = """package a
+
+func TestA(t *testing.T) {
+	assert.Equal(t, f(1), 2)
+	assert.Equal(t, f(2), 3)
+}
+"""
+    helper = "func run(c *qt.C, x int, wanted int) {\n\tc.Assert(f(x), qt.Equals, wanted)\n}\n"
+    after = (
+        "package a\n\n" + helper + "\nfunc TestA(t *testing.T) {\n\trun(qt.New(t), 1, 2)\n\trun(qt.New(t), 2, 3)\n}\n"
+    )
+    assert worst(before, after, "a_test.go") is None
+    assert worst(before, after.replace("qt.New(t)", "qt.New(nobody)"), "a_test.go") is Severity.CRITICAL
+
+
+def test_what_a_crate_says_of_its_features_does_not_decide_about_a_test_that_moves() -> None:
+    marks = '#![cfg_attr(feature = "union", feature(untagged_unions))]\n#![no_std]\n'
+    test = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n"
+    before, after = f"{marks}\n#[cfg(test)]\nmod tests {{\n{test}}}\n", f"{marks}\n#[cfg(test)]\nmod tests;\n"
+    moved = [Change("src/lib.rs", before.encode(), after.encode()), Change("src/tests.rs", None, test.encode())]
+    assert [one for one in judge(moved).findings if one.severity > Severity.LOW] == []
+
+
 def test_each_new_assertion_stands_for_one_that_went() -> None:
     before = (
         "def test_a():\n    assert f(1) == 1\n    assert g(2)\n\ndef test_b():\n    assert f(1) == 1\n    assert g(2)\n"

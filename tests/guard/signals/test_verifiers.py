@@ -31,6 +31,7 @@ def checks(line: str) -> list[tuple[str, str]]:
         ("go vet ./...", "lint", "go vet"),
         ("cargo +nightly miri test", "tests", "cargo miri"),
         ("cargo clippy -- -D warnings", "lint", "cargo clippy"),
+        ('rustup run "$NIGHTLY" -- cargo miri test', "tests", "cargo miri"),
         ("./gradlew :app:testDebugUnitTest", "tests", "gradle testDebugUnitTest"),
         ("./mvnw -B verify", "tests", "mvn verify"),
         ("tox -e lint", "lint", "tox lint"),
@@ -58,6 +59,7 @@ def test_what_verifies(line: str, purpose: str, tool: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        *("rustup component add clippy", "rustup default nightly"),
         *("pip install pytest", "uv tool install tox", "npm ci", "npm install jest", "go build ./...", "cargo build"),
         *("echo pytest", "make clean", "make docs", "python -c 'import pytest'", "coverage xml", "pytest --version"),
         *("node -e 'test()'", "cd tests", "python -m build", "mvn clean", "git commit -m test", "npm run build"),

@@ -78,7 +78,7 @@ MANY_TARGETS = _set("make gmake just rake invoke npm-run-all run-s run-p")
 WRAPPERS = _set(
     """sudo env time nice timeout gtimeout xvfb-run command exec npx bunx pnpx uv uvx pipx poetry pdm pipenv rye pixi
     conda bundle coverage cross-env dotenv retry stdbuf docker docker-compose podman nix nix-shell travis_wait
-    travis_retry dbus-run-session kcov valgrind wine busybox doppler c8 nyc"""
+    travis_retry dbus-run-session kcov valgrind wine busybox doppler c8 nyc rustup"""
 )
 """What they run stands behind them."""
 SHELLS = _set("sh bash zsh dash source . pwsh powershell cmd")

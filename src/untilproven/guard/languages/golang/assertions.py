@@ -33,6 +33,8 @@ _PREPARING = re.compile(
     r"(?i)^(?:set|init|new|create|make|mk|start|stop|close|clean|reset|register|prepare|mock|skip|needs?|log|enable"
     r"|disable|write|add|remove|delete|load|seed|install|restore|use|with|cleanup|teardown|open|chdir|parallel)"
 )
+_ASKER = re.compile(r"(?:assert|require|is|qt|must|should)\.New(?:Relaxed)?\(")
+"""What asks in the name of a `*testing.T`."""
 _NAMES_OF_T = frozenset({"t", "tb", "T"})
 
 
@@ -114,7 +116,7 @@ def _names(node: SgNode) -> _Names:
         value = flat_text(right)
         if value in {"new(testing.T)", "&testing.T{}"}:
             fake.add(left.text())
-        elif re.match(r"(?:assert|require|is|qt|must|should)\.New(?:Relaxed)?\(", value):
+        elif _ASKER.match(value):
             asked.add(left.text())
     if whole.kind() == "method_declaration" and (own := whole.field("receiver")) is not None:
         asked |= {name.text() for one in own.named_children() for name in one.field_children("name")}
@@ -122,6 +124,8 @@ def _names(node: SgNode) -> _Names:
 
 
 def _is_t(text: str, names: _Names) -> bool:
+    if asker := _ASKER.match(text):
+        return text[asker.end() :].removesuffix(")") in names.testing
     return text in names.testing or text.endswith((".T()", ".t", ".tb")) or text == "GinkgoT()"
 
 

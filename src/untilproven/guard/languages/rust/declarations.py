@@ -12,7 +12,10 @@ from untilproven.guard.languages.rust.statements import macro_name
 from untilproven.guard.languages.syntax import Marked, flat_text, line_of, parsed
 
 _CONTAINERS = frozenset({"mod_item", "impl_item", "trait_item", "foreign_mod_item"})
-_DECIDES = re.compile(r"#!?\[\s*(?:cfg|cfg_attr|ignore|should_panic)\b")
+_DECIDES = re.compile(
+    r"#!?\[\s*(?:(?:cfg|ignore|should_panic)\b|cfg_attr\b.*,\s*(?:\w+::)*(?:cfg|ignore|should_panic|test)\b)",
+    re.DOTALL,
+)
 _DEFINES_TEST = re.compile(r"#\[\s*(?:\$\w+\s*)?(?:\w+::)*(?:test|rstest|wasm_bindgen_test)\b")
 _ASSERTS = re.compile(r"\bassert|_eq!|eqnice|panic!|\.unwrap|expect|check|verify")
 _FUNCTION = re.compile(r"\bfn\s+\w")

@@ -1,0 +1,72 @@
+"""Where a person reads the change, what may as well be on purpose is left to that person."""
+
+import pytest
+
+from untilproven.guard.catalogue import patterns
+from untilproven.guard.change import Change
+from untilproven.guard.finding import Finding, Severity
+from untilproven.guard.judging import judge
+
+SOURCE = "def total(prices):\n    return sum(prices)\n"
+OTHER = "def total(prices):\n    return sum(set(prices))\n"
+TESTS = """
+from cart import total
+
+def test_total():
+    assert total([1, 2]) == 3
+
+def test_name():
+    assert name(1) == "one"
+"""
+WITHOUT_TOTAL = TESTS.replace("def test_total():\n    assert total([1, 2]) == 3\n", "")
+SKIPPED = TESTS.replace("def test_total", "@pytest.mark.skip\ndef test_total")
+EMPTIED = TESTS.replace("assert total([1, 2]) == 3", "total([1, 2])")
+WEAKER = TESTS.replace("assert total([1, 2]) == 3", "assert total([1, 2])")
+
+
+def found(tests: str, source: str, *, reviewed: bool) -> list[Finding]:
+    changes = [Change("tests/test_cart.py", TESTS.encode(), tests.encode())]
+    changes += [Change("cart.py", SOURCE.encode(), source.encode())] if source != SOURCE else []
+    return list(judge(changes, reviewed=reviewed).findings)
+
+
+def test_a_deleted_test_whose_subject_was_changed_is_left_to_whoever_reads_it() -> None:
+    (alone,) = found(WITHOUT_TOTAL, OTHER, reviewed=False)
+    assert (alone.pattern, alone.severity, alone.explained) == ("LP-001", Severity.CRITICAL, ())
+    (read,) = found(WITHOUT_TOTAL, OTHER, reviewed=True)
+    assert (read.pattern, read.severity, read.explained) == ("LP-001", Severity.MEDIUM, ("in-doubt",))
+    assert read.id == alone.id
+
+
+@pytest.mark.parametrize(
+    ("tests", "source", "pattern"),
+    [
+        (WITHOUT_TOTAL, SOURCE, "LP-001"),
+        (SKIPPED, OTHER, "UP-001"),
+        (EMPTIED, OTHER, "UP-006"),
+    ],
+)
+def test_what_leaves_no_doubt_blocks_whoever_reads_it(tests: str, source: str, pattern: str) -> None:
+    for reviewed in (False, True):
+        (finding,) = found(tests, source, reviewed=reviewed)
+        assert (finding.pattern, finding.blocks, finding.explained) == (pattern, True, ())
+
+
+def test_an_assertion_that_asks_less_is_always_in_doubt() -> None:
+    assert [one.severity for one in found(WEAKER, SOURCE, reviewed=False)] == [Severity.HIGH]
+    (read,) = found(WEAKER, SOURCE, reviewed=True)
+    assert (read.severity, read.explained) == (Severity.MEDIUM, ("in-doubt",))
+
+
+def test_what_weighs_less_than_a_warning_already_is_not_made_one() -> None:
+    moved = [
+        Change("tests/test_cart.py", TESTS.encode(), WITHOUT_TOTAL.encode()),
+        Change("tests/test_total.py", None, TESTS.replace("def test_name", "def later").encode()),
+        Change("cart.py", SOURCE.encode(), OTHER.encode()),
+    ]
+    assert judge(moved).findings == judge(moved, reviewed=True).findings
+
+
+def test_only_what_would_block_can_be_in_doubt() -> None:
+    for pattern in patterns():
+        assert not pattern.doubtful or pattern.weight >= Severity.HIGH, pattern.id
