@@ -99,7 +99,7 @@ def script_ignores_failure(path: str, text: str) -> Iterator[Edits]:
         begins = r"\s*" if name.endswith(".sh") else r"\s+"
         for line in re.finditer(rf"^{begins}(?!#|echo|@echo|-)\S.*[^\\\s]$", text, re.MULTILINE):
             runs = _RUNS_TESTS.search(line[0]) and not _ONLY_NAMES_IT.search(line[0])
-            if runs and not re.search(r"\|\||=|\bif\b|[;&|]\s*$", line[0]):
+            if runs and not re.search(r"\|\||=|\bif\b|[;&|]\s*$|\s#", line[0]):
                 yield (Edit(line.end(), line.end(), " || true"),)
     if name == "tox.ini":
         for line in re.finditer(r"^commands\s*=[ \t]*(?P<command>[^-\s].*)$", text, re.MULTILINE):

@@ -283,6 +283,9 @@ def test_nothing_is_made_optional_in_a_remark() -> None:
     steps = "jobs:\n  test:\n    steps:\n      - name: Test\n        # run: pytest -x\n        run: pytest # all\n"
     made = [applied(steps, edits) for edits in files.ci_optional(".github/workflows/ci.yml", steps)]
     assert [("|| true" in one, "continue-on-error: true" in one) for one in made] == [(False, True)]
+    assert (
+        list(files.script_ignores_failure("Makefile", "vet: ## Run go vet linter\n\tgo vet ./... # all of it\n")) == []
+    )
 
 
 def test_files_say_what_the_kind_says() -> None:

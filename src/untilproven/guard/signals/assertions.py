@@ -40,6 +40,7 @@ _IN_ANY_ORDER = re.compile(
 _MUCH_MORE = 3
 _A_FEW = 3
 """If more assertions than that are others, those at the same place need not be about the same."""
+_SAYS_NOT = re.compile(r"!=|[nN]ot|refute")
 
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
@@ -63,7 +64,7 @@ def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
         yield signal_of("test-emptied", one, was=asked[0].text, explained=said, amount=len(asked))
     elif gone and _times(left, now) < _times(asked, was):
         paired = {id(each) for pair in pairs for each in pair}
-        lost = [old for old in gone if id(old) not in paired and old.about != old.expected]
+        lost = [old for old in gone if id(old) not in paired and not _is_of_itself(old)]
         others = sum(id(new) not in paired for new in come)
         if len(lost) > others:
             yield _fewer(one, explanations, lost, come, others)
@@ -100,6 +101,11 @@ def _fewer(
     elif explanations.elsewhere.are_asked_of_others(one, lost):
         said = (*said, "asked-of-others")
     return signal_of("assertion-removed", one, was=lost[0].text, explained=said, amount=len(lost) - others)
+
+
+def _is_of_itself(old: Assertion) -> bool:
+    """It compares a thing with itself, and not to say that the two differ."""
+    return old.about == old.expected and not _SAYS_NOT.search(old.text)
 
 
 def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str, ...]) -> Iterator[Signal]:
