@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from core.history import LOOP, USED, History, finding, scored
 from support import MOMENT
@@ -177,10 +178,15 @@ def test_an_iteration_is_verified_when_every_check_passed_and_nothing_was_lost(
     assert row.verification_status == status
 
 
-def test_a_check_that_could_not_run_is_no_verification_beside_one_that_passed() -> None:
-    history = History().iteration(1).check(1, passed=True)
-    history.add(events.CheckFinished(iteration=1, check="lint", kind="command", passed=False, broken=True))
-    assert of(history).iterations[0].verification_status == "failed"
+@pytest.mark.parametrize(("could_run_before", "status"), [(True, "failed"), (False, "passed")])
+def test_a_check_that_can_no_longer_run_is_no_verification_beside_one_that_passed(
+    could_run_before: bool, status: str
+) -> None:
+    """One that could not be run before the work either says nothing."""
+    lint = events.CheckFinished(iteration=0, check="lint", kind="command", passed=False, broken=not could_run_before)
+    history = History().add(lint).iteration(1).check(1, passed=True)
+    history.add(replace(lint, iteration=1, broken=True))
+    assert of(history).iterations[0].verification_status == status
 
 
 def test_the_guards_latency_and_overhead() -> None:

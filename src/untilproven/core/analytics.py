@@ -85,6 +85,8 @@ class _Ledger:
         self.laps: list[_Lap] = []
         self.latencies: list[float] = []
         self.found: set[str] = set()
+        self.never_ran: set[str] = set()
+        """Checks that could not be run before the work."""
         self.lost: list[Usage] = []
         """What iterations had used that were never finished."""
         self.best: BestIteration | None = None
@@ -97,8 +99,8 @@ class _Ledger:
                 self._begin(event.iteration)
             case events.LoopAdopted() as event:
                 self._adopted(event)
-            case events.CheckFinished() as event if event.iteration:
-                self._lap(event.iteration).checks[event.check] = event
+            case events.CheckFinished() as event:
+                self._checked(event)
             case events.GuardFinding() as event:
                 self._lap(event.iteration).findings[event.finding.severity] += 1
                 self.found.add(id_of(event.finding))
@@ -121,6 +123,13 @@ class _Ledger:
                 self.completed = event.reason or "it was accepted"
             case events.LoopFinished(undelivered=True):
                 self.in_place = 0
+
+    def _checked(self, event: events.CheckFinished) -> None:
+        """What could not be run before the work, and cannot be still, says nothing."""
+        if not event.iteration:
+            self.never_ran |= {event.check} if event.broken else set()
+        elif not (event.broken and event.check in self.never_ran):
+            self._lap(event.iteration).checks[event.check] = event
 
     def _begin(self, number: int) -> None:
         """What came of an attempt that was never finished does not count."""
