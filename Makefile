@@ -40,7 +40,7 @@ test: lint
 # They are kept outside of the repository, 3 GB of them: UNTILPROVEN_AGENTS_CACHE says where.
 test-agents: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m real_agents.install
-	$(BIN)/pytest tests/real_agents
+	$(BIN)/pytest tests/real_agents tests/agents/worker/test_tools.py # which runs the node that came with them
 
 clean:
 	rm -rf .venv .venv-user .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
