@@ -37,7 +37,8 @@ def persist(writer: LoopWriter) -> None:
     """All that is written for one iteration: two journal steps, state, record, checkpoint, heartbeat."""
     number = writer.state.iteration + 1
     writer.record(events.IterationStarted(iteration=number), durable=False)
-    write_checkpoint(writer, *iteration_events(number, output=OUTPUT))
+    writer.record(*iteration_events(number, output=OUTPUT))
+    write_checkpoint(writer)
     writer.update_heartbeat()
 
 

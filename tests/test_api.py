@@ -96,6 +96,20 @@ def test_proven_work_ends_with_a_receipt_and_every_event_was_told() -> None:
     assert [entry.event.text for entry in told if isinstance(entry.event, events.AgentEvent)] == ["hi"]
 
 
+def test_what_happens_is_told_in_its_order_and_a_hook_hears_of_an_iteration_that_is_on_record() -> None:
+    told: list[Entry] = []
+    begun: list[tuple[int, type]] = []
+    hooks = LoopHooks(on_iteration_start=lambda _, number: begun.append((number, type(told[-1].event))))
+    agent = "echo one; sleep 0.2; echo two; test $RALPH_ITERATION = 1 || touch done"
+    ended = run("x", until=CHECK, agent_cmd=agent, sandbox="none", hooks=hooks, on_event=told.append)
+    assert ended.iterations == 2
+    assert begun == [(1, events.IterationStarted), (2, events.IterationStarted)]
+    assert [entry.header.seq for entry in told] == sorted(entry.header.seq for entry in told)
+    kinds = [type(entry.event) for entry in told]
+    second = kinds.index(events.IterationStarted, kinds.index(events.IterationFinished))
+    assert events.CheckpointWritten in kinds[: kinds.index(events.AgentEvent, second)]
+
+
 def test_green_checks_and_a_claim_complete_but_are_not_proven() -> None:
     Path("done").touch()
     ended = run("t", until=CHECK, agent_cmd="touch more; echo '<promise>DONE</promise>'", sandbox="none")

@@ -160,7 +160,7 @@ class Workspace(Protocol):
         """Every path at which the candidate differs from the tree as it was when the loop began."""
 
     def expect_check(self, supervision: Supervision) -> None:
-        """A check of the candidate tree is to come next, as far as one can tell: have its room built meanwhile."""
+        """A check of the candidate tree is to come at once, as far as one can tell: have its room built meanwhile."""
 
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         """A room with the candidate tree, for checks; the paths named are as they were when the loop began, or absent

@@ -50,7 +50,8 @@ def live(project: Project, tell: int, seed: int) -> None:
         for _ in range(luck.randint(1, 6)):
             number = writer.state.iteration + 1
             writer.record(events.IterationStarted(iteration=number), durable=False)
-            write_checkpoint(writer, *iteration_events(number, output="x" * luck.randint(0, 9000)))
+            writer.record(*iteration_events(number, output="x" * luck.randint(0, 9000)))
+            write_checkpoint(writer)
             say(writer, "iteration", number=number)
             writer.update_heartbeat()
         end = luck.choice([Status.ABORTED, Status.FAILED, Status.COMPLETING, None])

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from support import MOMENT, SetClock, iteration_events, run_iteration
-from untilproven.errors import Damaged, Foreign, IllegalTransition
+from untilproven.errors import Damaged, Foreign
 from untilproven.model import events
 from untilproven.model.persistence import BestIteration
 from untilproven.model.status import Status
 from untilproven.store import checkpoints
 from untilproven.store.checkpoints import prune, read_checkpoint, write_checkpoint
+from untilproven.store.journal import scan
 from untilproven.store.layout import Project
 from untilproven.store.lifecycle import create_state
 from untilproven.store.replay import replay_journal
@@ -64,7 +65,8 @@ def test_pruning_that_is_put_off_spares_what_is_the_best_by_then(project: Projec
     with create_state(project, "fix") as writer:
         writer.patience = 3600.0
         for number in range(1, 9):
-            write_checkpoint(writer, *iteration_events(number))
+            writer.record(*iteration_events(number))
+            write_checkpoint(writer)
             if number == 2:
                 writer.record(events.StateUpdated(set={"best_iteration": {"iteration": 2, "quality_score": 90}}))
         writer.keep_up()
@@ -153,8 +155,8 @@ def test_links_in_place_of_the_directories_are_neither_written_through_nor_prune
         for directory in (writer.loop.iterations, writer.loop.checkpoints):
             directory.rmdir()
             directory.symlink_to(outside)
-        write_checkpoint(writer)
-        assert isinstance(writer.behind, Foreign)
+        with pytest.raises(Foreign):
+            write_checkpoint(writer)
         run_iteration(writer, 1)
         assert isinstance(writer.behind, Foreign)
         assert [path.name for path in outside.iterdir()] == ["iteration-001.json.gz"]
@@ -173,7 +175,8 @@ def test_a_strange_name_among_the_checkpoints_is_left_alone(project: Project) ->
 def test_a_checkpoint_that_cannot_be_pruned_does_not_make_a_recorded_iteration_fail(project: Project) -> None:
     with create_state(project, "fix") as writer:
         for number in range(1, 6):
-            write_checkpoint(writer, *iteration_events(number))
+            writer.record(*iteration_events(number))
+            write_checkpoint(writer)
         stuck = writer.loop.checkpoint(1)
         first = stuck.read_bytes()
         monkey = pytest.MonkeyPatch()
@@ -185,32 +188,46 @@ def test_a_checkpoint_that_cannot_be_pruned_does_not_make_a_recorded_iteration_f
             return real(path, target)
 
         monkey.setattr(Path, "replace", refused)
-        write_checkpoint(writer, *iteration_events(6))
+        writer.record(*iteration_events(6))
+        write_checkpoint(writer)
         monkey.undo()
         assert writer.state.iteration == 6
         assert writer.behind
         assert stuck.read_bytes() == first
 
 
-def test_a_checkpoint_whose_line_was_refused_is_not_left_behind(project: Project) -> None:
+def test_a_checkpoint_that_could_not_be_written_in_time_has_no_line_after_the_end(
+    project: Project, tmp_path: Path
+) -> None:
     with create_state(project, "fix") as writer:
+        writer.patience = 3600.0
+        writer.record(*iteration_events(1))
+        write_checkpoint(writer)
+        writer.loop.checkpoints.rename(tmp_path / "aside")
+        writer.loop.checkpoints.symlink_to(tmp_path)
         writer.transition_status(Status.ABORTED)
-        with pytest.raises(IllegalTransition):
-            write_checkpoint(writer, *iteration_events(1))
-        assert kept(writer) == []
+        writer.loop.checkpoints.unlink()
+        (tmp_path / "aside").rename(writer.loop.checkpoints)
+    assert kept(writer) == []
+    *_, last = scan(writer.loop.journal, writer.loop.loop_id)
+    assert isinstance(last, events.Entry)
+    assert isinstance(last.event, events.StatusChanged)
 
 
 def test_a_checkpoint_that_was_given_up_is_written_over_and_never_through_a_second_name(project: Project) -> None:
     with create_state(project, "fix") as writer:
         for number in range(1, 7):
-            write_checkpoint(writer, *iteration_events(number))
+            writer.record(*iteration_events(number))
+            write_checkpoint(writer)
         spare = writer.loop.checkpoints / ".spare"
         again, mine = spare.stat().st_ino, project.root / "mine"
-        write_checkpoint(writer, *iteration_events(7))
+        writer.record(*iteration_events(7))
+        write_checkpoint(writer)
         assert writer.loop.checkpoint(7).stat().st_ino == again
         mine.write_text("not yours")
         spare.unlink()
         spare.hardlink_to(mine)
-        write_checkpoint(writer, *iteration_events(8))
+        writer.record(*iteration_events(8))
+        write_checkpoint(writer)
         assert mine.read_text() == "not yours"
         assert read_checkpoint(writer.loop, 8).state.iteration

@@ -10,6 +10,8 @@ from msgspec import UNSET, UnsetType
 
 from untilproven.contract import Delta, Supervision, Turn, Worked
 from untilproven.core import prompt, telling
+from untilproven.core.decide import how_it_ended
+from untilproven.core.ending import CONSEQUENCES
 from untilproven.core.redaction import Redacted, Redaction
 from untilproven.core.text import cut, text
 from untilproven.errors import RalphError
@@ -38,12 +40,12 @@ _LISTED = 1_000
 def run(driver: "Driver", number: int) -> None:
     """Run the agent once; at the end the journal says what it did."""
     cast, loop = driver.cast, driver.writer.loop
+    told = driver.redaction.text(_prompt(driver))
+    tree = cast.workspace.tree()
+    driver.record(events.IterationStarted(iteration=number, tree=tree))
     cast.hooks.on_iteration_start(driver.hooks_task, number)
     with _Attempt(driver, number) as attempt:
         room = cast.workspace.open(number, attempt.supervision())  # it is being built while the rest is made ready
-        told = driver.redaction.text(_prompt(driver))
-        tree = cast.workspace.tree()
-        driver.record(events.IterationStarted(iteration=number, tree=tree))
         _set_aside(driver, number)
         loop.receipt.unlink(missing_ok=True)
         files.replace(loop.prompt(number), text(told).encode(), durable=False)
@@ -51,13 +53,14 @@ def run(driver: "Driver", number: int) -> None:
         worked = cast.agent.work(turn, room, attempt.emit)
         _clean(loop.results / f"{number}.json", driver.redaction)
         delta = cast.workspace.delta()
-        if delta.changes and driver.course.plan.checks:
-            cast.workspace.expect_check(driver.supervision())
         if driver.course.plan.mode in {"logged", "seeded"}:
             from untilproven.runtime import recording  # noqa: PLC0415  few loops are recorded
 
             recording.keep(driver, turn, worked, delta)
         driver.record(attempt.observed(told, worked, delta))
+    lap = driver.course.lap
+    if lap and delta.changes and driver.course.plan.checks and CONSEQUENCES[how_it_ended(lap)].checked:
+        cast.workspace.expect_check(driver.supervision())
 
 
 def _turn(driver: "Driver", number: int, told: str) -> Turn:
@@ -195,6 +198,7 @@ class _Attempt:
             self._kept = files.append_to(driver.writer.loop.output(self._number))
         self._kept.write(encode(entry))
         self._kept.flush()
+        driver.tell()
         driver.show(entry, state)
         self._meter.add(event)
         if event.kind == "action" and event.data:

@@ -181,6 +181,7 @@ class Driver:
         """Called about twice a second while something runs."""
         self._heartbeat.tick()
         self.writer.catch_up()
+        self.tell()
         for watcher in self.cast.watchers:
             watcher.tick()
 

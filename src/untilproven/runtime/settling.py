@@ -10,7 +10,6 @@ from untilproven.core.estimate import WINDOW, Point, estimated_completion, point
 from untilproven.core.stuck import Verdict
 from untilproven.model import events
 from untilproven.model.hooks import Anomaly
-from untilproven.model.state import LoopConfiguration
 from untilproven.runtime.scoring import scored
 from untilproven.store import clock
 from untilproven.store.checkpoints import is_missing, write_checkpoint
@@ -26,7 +25,7 @@ class Settling:
         self._points: tuple[Point, ...] = ()
 
     def make_good(self) -> None:
-        """A kill may have come before the checkpoint."""
+        """Write the checkpoint that is due; after a kill, one that it came before."""
         if is_missing(self._driver.state):
             write_checkpoint(self._driver.writer)
 
@@ -35,11 +34,9 @@ class Settling:
         driver = self._driver
         happened = tuple(one for event in happened for one in self._told(event))
         counted = any(isinstance(event, events.IterationFinished) and event.counted for event in happened)
-        interval = (driver.state.configuration or LoopConfiguration()).checkpoint_interval
-        if counted and (driver.state.iteration + 1) % interval == 0:
-            write_checkpoint(driver.writer, *happened)
-        else:
-            driver.writer.record(*happened)
+        driver.writer.record(*happened)
+        if counted:
+            self.make_good()
         driver.tell()
         for event in happened:
             if isinstance(event, events.IterationFinished):

@@ -21,6 +21,7 @@ from untilproven.model.checkpoint import (
     Trigger,
 )
 from untilproven.model.state import LoopConfiguration, LoopMetrics, LoopState, ProgressTracking
+from untilproven.model.status import TERMINAL
 from untilproven.store import clock, files
 from untilproven.store.layout import STATE_DIRECTORY, LoopDirectory
 from untilproven.store.writer import LoopWriter
@@ -42,15 +43,16 @@ _LISTS = (
 
 def write_checkpoint(
     writer: LoopWriter,
-    *happened: events.Event,
+    *,
     trigger: Trigger = Trigger.ITERATION,
     tags: tuple[str, ...] = (),
     artifacts: tuple[CheckpointArtifact, ...] = (),
     time: clock.Clock = clock.now,
 ) -> Checkpoint:
-    """Record the events that lead to a point to return to; its checkpoint, and what it makes superfluous, follow with
-    the other files that follow from the journal."""
-    state = writer.record(*happened) if happened else writer.state
+    """Of the state as it is. The file, and what it makes superfluous, follow with the others that follow from the
+    journal."""
+    files.refuse_link(writer.loop.checkpoints)
+    state = writer.state
     checkpoint = Checkpoint(
         checkpoint_id=_new_id(),
         workflow_id=state.loop_id,
@@ -61,19 +63,21 @@ def write_checkpoint(
         execution_config=ExecutionConfig(execution_mode=_configuration(state).execution_mode),
         metadata=CheckpointMetadata(tags=tags),
     )
-    writer.later(lambda: _write(writer, checkpoint, state.iteration, time))
+    writer.later(lambda: _write(writer, checkpoint, state, time))
     return checkpoint
 
 
 def is_missing(state: LoopState) -> bool:
-    """Whether a kill came between the end of an iteration and its checkpoint."""
+    """Whether the newest iteration is to have a checkpoint and none is recorded."""
     interval = _configuration(state).checkpoint_interval
     due = state.iteration > 0 and state.iteration % interval == 0
     return due and state.last_checkpoint != _recorded(state.loop_id, state.iteration)
 
 
-def _write(writer: LoopWriter, checkpoint: Checkpoint, iteration: int, time: clock.Clock) -> None:
-    loop = writer.loop
+def _write(writer: LoopWriter, checkpoint: Checkpoint, state: LoopState, time: clock.Clock) -> None:
+    loop, iteration = writer.loop, state.iteration
+    if writer.state.status in TERMINAL and state.status not in TERMINAL:
+        return  # it could not be written in time, and the end is the last word of a journal
     files.refuse_link(loop.checkpoints)
     # The journal can replay up to `journal_seq`, so a checkpoint lost in a power cut costs nothing.
     # It comes before the journal's line, so that the line never names a file that is not there.

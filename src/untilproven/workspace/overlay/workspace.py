@@ -5,6 +5,7 @@ Of several loops on one tree the first merges as it goes. The others keep a laye
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -53,6 +54,8 @@ _OTHER_GROUP = (
     "A file that belongs to another group cannot be opened for writing here (EOVERFLOW, `Value too large`): write the"
     " new version to another file, and rename that over the old one."
 )
+_EXPECTED = 1.0
+"""Seconds for which a check's room may wait for it: what the user changes beneath it meanwhile is not always seen."""
 
 
 class OverlayWorkspace:
@@ -85,6 +88,7 @@ class OverlayWorkspace:
         self._rooms: list[WalledRoom] = []
         self._expected: CheckingRoom | None = None
         """A check's, of the candidate as it is, in which nothing has run yet."""
+        self._expected_at = 0.0
         self._iteration = 0
         """The one whose layer is neither merged nor dropped; 0 if there is none."""
         self._opened = 0
@@ -245,12 +249,15 @@ class OverlayWorkspace:
         }
 
     def expect_check(self, supervision: Supervision) -> None:
+        self.delta()
         self._settle()
-        self._expected = self._built(supervision)
+        with contextlib.suppress(RalphError, OSError):  # whoever checks says what is wrong
+            self._expected = self._built(supervision)
+            self._expected_at = time.monotonic()
 
     def checking(self, supervision: Supervision, as_it_was: Collection[str] = ()) -> Room:
         self.delta()
-        if self._expected and not as_it_was:
+        if self._expected and not as_it_was and time.monotonic() - self._expected_at < _EXPECTED:
             room, self._expected = self._expected, None
             room.supervise(supervision)
         else:

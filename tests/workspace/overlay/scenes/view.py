@@ -8,6 +8,8 @@ import time
 from pathlib import Path, PurePosixPath
 
 from untilproven.contract import Room
+from untilproven.errors import StoreFailed
+from untilproven.workspace.overlay import building
 from untilproven.workspace.overlay.view import View
 from workspace.overlay.scenes.stage import SUPERVISION, Stage, play, succeeded
 
@@ -104,6 +106,35 @@ def a_room_that_was_expected_is_that_of_the_check_unless_it_is_to_see_something_
     stage.workspace.expect_check(SUPERVISION)
     assert stage.workspace.keep(1) == ()
     assert (stage.root / "src/a.py").read_text() == "5\n"
+    stage.workspace.close()
+
+
+def a_room_that_was_expected_for_long_is_built_anew(base: Path) -> None:
+    stage = Stage(base)
+    succeeded(stage.agent("echo 5 > src/a.py"))
+    stage.workspace.expect_check(SUPERVISION)
+    expected = stage.workspace._expected
+    time.sleep(1.1)
+    assert stage.workspace.checking(SUPERVISION) is not expected
+    assert stage.workspace._expected is None
+    stage.workspace.close()
+
+
+def what_is_wrong_with_a_room_is_said_to_whoever_checks_in_it(base: Path) -> None:
+    stage = Stage(base)
+    succeeded(stage.agent("echo 5 > src/a.py"))
+    stage.workspace.delta()
+
+    def refused(*_: object, **__: object) -> None:
+        raise StoreFailed("no space left")
+
+    works, building.for_check = building.for_check, refused  # type: ignore[assignment]
+    stage.workspace.expect_check(SUPERVISION)
+    with contextlib.suppress(StoreFailed):
+        stage.workspace.checking(SUPERVISION)
+        raise AssertionError("nobody said it")
+    building.for_check = works
+    assert agree(stage.workspace.checking(SUPERVISION))["src/a.py"] == b"5\n"
     stage.workspace.close()
 
 
