@@ -65,6 +65,16 @@ def test_a_deleted_test_blocks_and_is_named(repository: Repository) -> None:
     assert "findings that block: 1, that warn: 0" in found.stderr
 
 
+@pytest.mark.parametrize("to", ["tests/shop_cart.py", "tests/test_cart.py.disabled", "build/test_cart.py"])
+def test_a_file_that_only_went_to_where_no_runner_looks_blocks(repository: Repository, to: str) -> None:
+    (repository.root / to).parent.mkdir(exist_ok=True)
+    repository.git("mv", "tests/test_cart.py", to)
+    staged = repository.guard("--staged")
+    assert (staged.returncode, "tests/test_cart.py" in staged.stdout or to in staged.stdout) == (5, True)
+    repository.git("commit", "-qm", "tidy")
+    assert repository.guard("HEAD~1").returncode == 5
+
+
 def test_what_may_be_on_purpose_warns_unless_it_is_to_be_strict(repository: Repository) -> None:
     files = {"cart.py": "def total(prices):\n    return sum(prices) or None\n", "tests/test_cart.py": WITHOUT}
     repository.commit("an empty cart costs nothing that can be told", **files)

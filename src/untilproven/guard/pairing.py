@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.facts import Declaration, Function, Test
 from untilproven.guard.finding import Signal
+from untilproven.guard.whereabouts import went_out_of_sight
 
 How = Literal["same", "moved", "renamed", "hidden"]
 Key = Callable[["Placed"], object]
@@ -101,7 +102,15 @@ def tests_of(comparison: Comparison) -> Tests:
         others = [one for one in after if _may_hide_a_test(one) and (one.pair.path, one.name) not in known]
         left, others = _match(left, others, "hidden", lambda one: one.body, kept)
         left, _ = _alike(left, others, "hidden", kept)
-    return Tests(tuple(kept), tuple(left), tuple(free))
+    return Tests(tuple(_with_hidden(kept, comparison)), tuple(left), tuple(free))
+
+
+def _with_hidden(kept: list[Became], comparison: Comparison) -> Iterator[Became]:
+    """Where the file went to where no runner looks, its tests did."""
+    texts = [pair.after.text for pair in comparison.pairs if pair.after and pair.path.endswith((".rs", "Cargo.toml"))]
+    for one in kept:
+        is_gone = one.before.path != one.after.path and went_out_of_sight(one.before.path, one.after.path, texts=texts)
+        yield one._replace(how="hidden") if is_gone else one
 
 
 @lru_cache(maxsize=1)

@@ -65,12 +65,16 @@ def tests(comparison: Comparison, tests: Tests, explanations: Explanations) -> I
     yield from _removed(tests, explanations)
     for one in tests.kept:
         if one.how == "hidden":
-            called = ("called",) if _is_called_by_tests(one.after) else ()
-            yield signal_of("test-hidden", one, was=one.before.name, now=one.after.name, explained=called)
+            called = ("called",) if not one.after.declaration.is_test and _is_called_by_tests(one.after) else ()
+            yield signal_of("test-hidden", one, was=one.before.name, now=_whereabouts(one), explained=called)
         elif one.differs or one.how == "moved":
             yield from _run_less(one, explanations)
     yield from _suites(tests)
     yield from _commented_out(comparison, tests)
+
+
+def _whereabouts(one: Became) -> str:
+    return one.after.name if one.after.path == one.before.path else f"{one.after.name} in {one.after.path}"
 
 
 def _is_called_by_tests(one: Placed) -> bool:

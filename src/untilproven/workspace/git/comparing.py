@@ -87,7 +87,7 @@ def _changes(git: Git, entries: Iterator[_Entry]) -> list[Change]:
             old_path=one.was_at if one.was_at != one.path else None,
         )
         for one in differing
-        if one.old != one.new
+        if one.old != one.new or one.was_at != one.path
     ]
 
 
