@@ -91,6 +91,11 @@ def test_what_may_be_on_purpose_warns_unless_it_is_to_be_strict(repository: Repo
     )
 
 
+def test_two_commits_are_named_one_behind_the_other(repository: Repository) -> None:
+    found = repository.guard("HEAD~1..HEAD")
+    assert (found.returncode, "BASE HEAD" in found.stderr) == (2, True)
+
+
 def test_honest_work_passes(repository: Repository) -> None:
     repository.commit("more", **{"tests/test_cart.py": TESTS + "\n\ndef test_one():\n    assert total([7]) == 7\n"})
     found = repository.guard("HEAD~1", "HEAD")

@@ -44,12 +44,19 @@ def test_a_deleted_test_whose_subject_was_changed_is_left_to_whoever_reads_it() 
         (WITHOUT_TOTAL, SOURCE, "LP-001"),
         (SKIPPED, OTHER, "UP-001"),
         (EMPTIED, OTHER, "UP-006"),
+        (WITHOUT_TOTAL, SOURCE.replace("(prices):", "(prices):  # of a cart") + "\n", "LP-001"),
     ],
 )
 def test_what_leaves_no_doubt_blocks_whoever_reads_it(tests: str, source: str, pattern: str) -> None:
     for reviewed in (False, True):
         (finding,) = found(tests, source, reviewed=reviewed)
         assert (finding.pattern, finding.blocks, finding.explained) == (pattern, True, ())
+
+
+def test_a_new_file_that_is_called_like_it_is_no_subject_that_was_changed() -> None:
+    beside = [Change(name, None, b"total = 1\n") for name in ("cart_notes.py", "conf/total.cfg")]
+    changes = [Change("tests/test_cart.py", TESTS.encode(), WITHOUT_TOTAL.encode()), *beside]
+    assert [one.severity for one in judge(changes, reviewed=True).findings] == [Severity.CRITICAL]
 
 
 def test_an_assertion_that_asks_less_is_always_in_doubt() -> None:

@@ -68,6 +68,13 @@ class Explanations:
         common = _common(test.side) if words else frozenset()
         return bool(words - common or about & (self._source.parts_touched | self._source.gone))
 
+    def is_about_rewritten(self, test: Placed) -> bool:
+        """The same of code that was there before: a new file of its name says nothing of the old one."""
+        about = parts_of(f"{test.name} {PurePosixPath(test.path).stem}")
+        words = test.words & self._source.rewritten
+        parts = {part for name in self._source.rewritten for part in parts_of(name)}
+        return bool((words and words - _common(test.side)) or about & parts)
+
     def _is_without_subject(self, test: Placed) -> bool:
         names = {*test.words, *_called_like(test), _OF_TESTS.sub("", PurePosixPath(test.path).stem)}
         if names & self._source.gone:

@@ -6,12 +6,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from untilproven.guard.comparison import Pair, Side
+from untilproven.guard.languages import grammar_of
 from untilproven.guard.names import NAME
 from untilproven.guard.tokens import tokens_of
 
 _HARDLY_ANY = 0.34
 _REMARK = re.compile(r"#(?!\[)|//(?!go:build |\s*\+build )|/\*|\*(?:\s|/|$)|<!--")
 """For which builds a file is there is none."""
+_BEHIND = {"python": re.compile(r"(?<=\S)\s+#.*$")}
+_BEHIND_OTHERS = re.compile(r"(?<=\S)\s+(?://|/\*)\s.*$")
+"""Remarks behind something on its line."""
 _REMARKING = frozenset({"#", "/", "*", "<"})
 """What a remark begins with: most lines begin otherwise."""
 
@@ -57,7 +61,12 @@ def _lines(side: Side | None) -> Counter[str]:
             while first and lines[first - 1].lstrip().startswith(("#[", "@")):
                 first -= 1
             lines[first:last] = [""] * (last - first)
+    grammar = grammar_of(side.path)
+    if grammar is not None:
+        behind = _BEHIND.get(grammar, _BEHIND_OTHERS)
+        lines = [behind.sub("", line) if "#" in line or "/" in line else line for line in lines]
     found = Counter(map(str.strip, lines))
+    del found[""]
     return Counter(
         {line: times for line, times in found.items() if line[:1] not in _REMARKING or not _REMARK.match(line)}
     )

@@ -192,6 +192,15 @@ class Source:
         return frozenset(name for name in named | names if len(name) >= _SHORTEST) - EVERYWHERE
 
     @cached_property
+    def rewritten(self) -> frozenset[str]:
+        """Functions that were there and differ, and names on lines of code that was there."""
+        were = [pair for pair in self._pairs if pair.before is not None and grammar_of(pair.path)]
+        paths = {pair.path for pair in were}
+        functions = (_called(one) for was, one in functions_of(self._comparison) if was and one.pair.path in paths)
+        names = {*functions, *(name for pair in were for name in names_changed(pair))}
+        return frozenset(name for name in names if len(name) >= _SHORTEST) - EVERYWHERE
+
+    @cached_property
     def is_reordered(self) -> bool:
         """Some function of it has the same lines in another order."""
         pairs = ((one, other) for one, other in functions_of(self._comparison) if one and other.pair.kind == "source")

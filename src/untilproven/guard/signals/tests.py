@@ -112,7 +112,7 @@ def _removed(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
 
 def _if_changed(gone: list[Placed], explanations: Explanations) -> tuple[str, ...]:
     """Nothing else is said for them, and what each is about was changed."""
-    return ("subject-changed",) if all(map(explanations.is_about_changed, gone)) else ()
+    return ("subject-changed",) if all(map(explanations.is_about_rewritten, gone)) else ()
 
 
 def _counted(number: int, what: str) -> str:

@@ -32,7 +32,8 @@ class _Entry(NamedTuple):
 def commit(git: Git, name: str) -> str:
     if found := git.commit_named(name):
         return found
-    raise UsageError(f"there is no commit {name!r} here", hint="git log --oneline lists them")
+    hint = "name the two commits one behind the other: BASE HEAD" if ".." in name else "git log --oneline lists them"
+    raise UsageError(f"there is no commit {name!r} here", hint=hint)
 
 
 def fork_of(git: Git, base: str, head: str) -> str:
