@@ -17,7 +17,7 @@ help:
 	@echo "make bench-hook   a Stop event of a session beside a script of bash, jq and perl"
 	@echo "make bench-store  cost of persisting an iteration, start-up, lock"
 	@echo "make bench-queue  picking and listing 10,000 tasks, taking in 1,000"
-	@echo "make eval-guard   the guard on honest commits and on seeded tampering; REPOSITORIES=\"dir dir\" says whose"
+	@echo "make eval-guard   the guard on tampering by hand, honest commits and seeded tampering; REPOSITORIES=\"dir dir\" says whose"
 	@echo "make docs         write the reference pages again"
 
 setup: $(READY)
@@ -76,6 +76,7 @@ bench-hook: user-install
 	$(BIN)/python bench/hook.py
 
 eval-guard: $(READY)
+	$(BIN)/python eval/attacks.py
 	$(BIN)/python eval/guard.py $(if $(REPOSITORIES),--repositories $(REPOSITORIES))
 
 demo: $(READY)
