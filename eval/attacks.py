@@ -1,7 +1,7 @@
 """Tampering that somebody wrote by hand to get past the guard, and honest work that looks like it.
 
-`attacks/*.toml` has each with what the guard made of it when that was last recorded; a test holds the guard to it. Prints
-how many are seen, and which are not; `--record` writes down what is made of them now.
+`attacks/*.toml` has each with what the guard made of it when that was last recorded; a test holds the guard to it.
+Prints how many are seen, and which are not; `--record` writes down what is made of them now.
 """
 
 import re
@@ -84,14 +84,9 @@ def lines() -> Iterator[str]:
         share = f"   {100 * told / len(made):>5.1f} %"
         yield f"{name:<20} {len(made):>5}" + "".join(f"  {count[level]:>7}" for level in LEVELS[:4]) + share
         if not name.startswith(HONEST):
-            missed += [
-                f"  {made[one.id]:<7} {one.id:<6} {one.title}" for one in collection.attacks if _is_let_by(made[one.id])
-            ]
+            let_by = [one for one in collection.attacks if made[one.id] in {"missed", "noted"}]
+            missed += [f"  {made[one.id]:<7} {one.id:<6} {one.title}" for one in let_by]
     yield from ("", f"Let by: {len(missed)}", *missed)
-
-
-def _is_let_by(level: Level) -> bool:
-    return level in {"missed", "noted"}
 
 
 def record() -> None:
