@@ -81,7 +81,10 @@ def test_what_may_be_on_purpose_warns_unless_it_is_to_be_strict(repository: Repo
     found = repository.guard("HEAD~1")
     assert found.returncode == 0
     assert "tests/test_cart.py:8: medium: Test Deletion  [LP-001-" in found.stdout
-    assert "weighs less: it may as well be on purpose" in found.stdout
+    assert "weighs less: what it asks about was changed, too; it may as well be on purpose" in found.stdout
+    assert "with --strict it would block 1 more" in found.stderr
+    (result,) = json.loads(repository.guard("HEAD~1", "--format", "sarif").stdout)["runs"][0]["results"]
+    assert (result["level"], "what it asks about was changed" in result["message"]["text"]) == ("warning", True)
     assert "findings that block: 0, that warn: 1" in found.stderr
     strict = repository.guard("HEAD~1", "--strict")
     assert (strict.returncode, "critical: Test Deletion" in strict.stdout) == (5, True)

@@ -15,7 +15,7 @@ from untilproven.errors import UsageError
 from untilproven.guard.catalogue import Pattern, patterns
 from untilproven.guard.change import Change
 from untilproven.guard.finding import Finding, Severity
-from untilproven.guard.judging import Judgement
+from untilproven.guard.judging import IN_DOUBT, Judgement
 from untilproven.guard.jury import Jury
 from untilproven.guard.marks import Marks, Verdict, marked
 from untilproven.guard.reasons import words_for
@@ -134,7 +134,9 @@ def _tell(judgement: Judgement, *, files: int) -> None:
     warning = sum(finding.severity is Severity.MEDIUM for finding in judgement.findings)
     notes = len(judgement.findings) - blocking - warning
     output.note(f"files changed: {files}; findings that block: {blocking}, that warn: {warning}, notes: {notes}")
-    if blocking:
+    if doubtful := sum(IN_DOUBT in finding.explained for finding in judgement.findings):
+        output.note(f"with --strict it would block {doubtful} more")
+    if blocking or warning:
         output.note("what a finding means: ralph guard --explain ID; if it is wrong: ralph guard mark FINDING --help")
 
 

@@ -66,8 +66,13 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True
         """The signals it may be about."""
         return frozenset({*self.when.signal, self.id})
 
+    @cached_property
+    def doubts(self) -> frozenset[str]:
+        """What makes it doubtful where it is not so by itself."""
+        return frozenset() if isinstance(self.doubtful, bool) else frozenset(self.doubtful)
+
     def is_doubtful(self, signal: Signal) -> bool:
-        return self.doubtful is True or not frozenset(self.doubtful or ()).isdisjoint(signal.explained)
+        return self.doubtful is True or not self.doubts.isdisjoint(signal.explained)
 
     def fits(self, signal: Signal, kind: Kind) -> bool:
         when = self.when

@@ -23,7 +23,7 @@ from untilproven.guard.signals import all_of
 _LONGEST = 200
 _FIXTURE, _IN_FIXTURES = "fixture", 3
 _OTHER_RUNNER = "other-runner"
-_IN_DOUBT = "in-doubt"
+IN_DOUBT = "in-doubt"
 _OF_TESTS = frozenset({"test_deletion", "test_skipping", "assertion_weakening"})
 _AGAINST_TESTS = frozenset({"test-removed", "test-file-removed", "test-skipped", "test-emptied", "assertion-weakened"})
 _A_FEW = 8
@@ -72,7 +72,7 @@ def weigh(
             continue
         fitting = [signal for signal in signals if pattern.fits(signal, kinds.get(signal.path, "source"))]
         if reviewed:
-            fitting = [_with(one, _IN_DOUBT) if _is_left_to_a_person(pattern, one) else one for one in fitting]
+            fitting = [_with(one, IN_DOUBT) if _is_left_to_a_person(pattern, one) else one for one in fitting]
         for finding in _findings(pattern, fitting):
             worse = found.get(finding.id)
             if worse is None or worse.severity < finding.severity:
@@ -94,6 +94,7 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
         signals = [msgspec.structs.replace(first, subject=f"{first.subject} and {others} more", amount=len(heavy))]
     for signal in signals:
         weight = _weight(pattern, signal)
+        doubts = pattern.doubts if IN_DOUBT in signal.explained else ()
         yield Finding(
             pattern=pattern.id,
             name=pattern.name,
@@ -105,7 +106,7 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
             category=pattern.category,
             recovery=pattern.recovery,
             regression=pattern.regression,
-            explained=tuple(reason for reason in signal.explained if _counts(pattern, reason)),
+            explained=tuple(reason for reason in signal.explained if _counts(pattern, reason) or reason in doubts),
             was=signal.was,
             now=signal.now,
         )
@@ -114,7 +115,7 @@ def _findings(pattern: Pattern, signals: list[Signal]) -> Iterator[Finding]:
 def _weight(pattern: Pattern, signal: Signal) -> Severity:
     """A task that is only about the same thing leaves a warning, and so do another test runner and doubt."""
     weight = pattern.weight.lowered(sum(_lowers(pattern, reason) for reason in signal.explained))
-    leaving = ("asked-about", _OTHER_RUNNER, _IN_DOUBT)
+    leaving = ("asked-about", _OTHER_RUNNER, IN_DOUBT)
     if any(reason in signal.explained and _counts(pattern, reason) for reason in leaving):
         weight = min(weight, Severity.MEDIUM)
     return weight
@@ -129,7 +130,7 @@ def _lowers(pattern: Pattern, reason: str) -> int:
 
 
 def _counts(pattern: Pattern, reason: str) -> bool:
-    if reason == _IN_DOUBT:
+    if reason == IN_DOUBT:
         return True
     if reason == _OTHER_RUNNER:
         return pattern.category in _OF_TESTS

@@ -4,8 +4,9 @@ from typing import Any
 from urllib.parse import quote
 
 from untilproven.guard.catalogue import patterns
-from untilproven.guard.finding import Severity
+from untilproven.guard.finding import Finding, Severity
 from untilproven.guard.judging import Judgement
+from untilproven.guard.reasons import words_for
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.CRITICAL: "error", Severity.HIGH: "error", Severity.MEDIUM: "warning", Severity.LOW: "note"}
@@ -23,7 +24,7 @@ def sarif(judgement: Judgement, version: str) -> dict[str, Any]:
                     {
                         "ruleId": finding.pattern,
                         "level": _LEVELS[finding.severity],
-                        "message": {"text": finding.message},
+                        "message": {"text": _message(finding)},
                         "partialFingerprints": {"untilproven/v1": finding.id},
                         "locations": [
                             {
@@ -39,6 +40,11 @@ def sarif(judgement: Judgement, version: str) -> dict[str, Any]:
             }
         ],
     }
+
+
+def _message(finding: Finding) -> str:
+    reasons = "; ".join(map(words_for, finding.explained))
+    return f"{finding.message}. It weighs less: {reasons}" if reasons else finding.message
 
 
 def _rules(judgement: Judgement) -> list[dict[str, Any]]:
