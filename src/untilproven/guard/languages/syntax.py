@@ -100,6 +100,19 @@ def number_in(text: str) -> float | None:
     return float(found[0].replace("_", "")) if found else None
 
 
+_NAMED = re.compile(r"(?<![\w.])[A-Za-z_][\w:]*(?:\.[A-Za-z_]\w*)*")
+_TEXTS = re.compile(r"\"(?:\\.|[^\"\\])*\"")
+_OF_ANY_CODE = frozenset(
+    {"nil", "true", "false", "err", "error", "len", "cap", "t", "if", "assert", "assert_eq", "assert_ne"}
+)
+
+
+def names_one_thing(condition: str, asked: str) -> bool:
+    """Both name a thing, a field of it, or a function that is called; `tt.ok` and `tt.want` are two things."""
+    was, now = (frozenset(_NAMED.findall(_TEXTS.sub("", text))) - _OF_ANY_CODE for text in (condition, asked))
+    return bool(was & now)
+
+
 Formula = str | tuple["Formula", ...]
 """A condition of a build: a name, or `("and", ...)`, `("or", ...)`, `("not", one)`."""
 _MOST_NAMES = 8

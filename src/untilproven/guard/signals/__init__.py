@@ -13,6 +13,7 @@ from untilproven.guard.signals.dependencies import dependencies
 from untilproven.guard.signals.documents import unread
 from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
+from untilproven.guard.signals.helpers import helpers
 from untilproven.guard.signals.host import host
 from untilproven.guard.signals.scripts import scripts
 from untilproven.guard.signals.tested import tested
@@ -26,6 +27,7 @@ _OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, host, data, de
 def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     yield from of_tests(comparison, tests, explanations)
     yield from assertions(tests, explanations)
+    yield from helpers(comparison, tests, explanations)
     yield from functions(comparison, tests)
     yield from files(comparison)
     yield from tested(comparison)

@@ -45,13 +45,13 @@ _SAYS_NOT = re.compile(r"!=|[nN]ot|refute")
 
 def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     changed = [one for one in tests.kept if one.how != "hidden" and one.differs]
-    weaker = [signal for one in changed for signal in _weaker(one, explanations)]
-    yield from with_likes(weaker) if weaker and explanations.source_differs else weaker
+    found = [signal for one in changed for signal in weaker(one, explanations)]
+    yield from with_likes(found) if found and explanations.source_differs else found
     for added in tests.added:
         yield from of_new_test(added)
 
 
-def _weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
+def weaker(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     asked, left = strong(was.assertions), strong(now.assertions)
     gone, come = without(asked, left), without(left, asked)

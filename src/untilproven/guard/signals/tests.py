@@ -154,7 +154,7 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
     was, now = one.before.test, one.after.test
     if now.running < was.running and not _ended_at_once(was):
         name = "test-skipped" if now.running is Running.NEVER else "test-sometimes-skipped"
-        foreign = ("other-platform",) if _is_elsewhere(now.reason or "") else ()
+        foreign = ("other-platform",) if is_elsewhere(now.reason or "") else ()
         explained = (*foreign, *explanations.of_condition(now.reason or ""), *explanations.of_skipped(one.before))
         explained = (*explained, *_was_needed(one, now.reason or ""))
         if explanations.requirements_changed and _FAILS.match(now.reason or ""):
@@ -173,7 +173,7 @@ def _run_less(one: Became, explanations: Explanations) -> Iterator[Signal]:
             yield signal_of("cases-removed", one, was=", ".join(gone[:5]), amount=lost, explained=explained)
     if now.leaves and not was.leaves:
         asks = _LEAVES_IF.fullmatch(now.leaves)
-        explained = ("other-platform",) if asks and _is_elsewhere(asks[1]) else ()
+        explained = ("other-platform",) if asks and is_elsewhere(asks[1]) else ()
         yield signal_of("test-leaves", one, now=now.leaves, explained=explained)
     if (now.retries or 0) > (was.retries or 0):
         yield signal_of("retries-raised", one, was=str(was.retries or 0), now=str(now.retries))
@@ -202,7 +202,7 @@ def _was_needed(one: Became, reason: str) -> Iterator[str]:
         yield "was-needed"
 
 
-def _is_elsewhere(reason: str) -> bool:
+def is_elsewhere(reason: str) -> bool:
     """It is skipped only on platforms that hardly anybody works and checks on: it still runs here."""
     condition, *_ = reason.split(": ")
     if _PRERELEASE.fullmatch(condition) or _UNWINDS.fullmatch(condition):
@@ -211,7 +211,7 @@ def _is_elsewhere(reason: str) -> bool:
         condition = unless[1]
     narrowed = _AND.split(condition)
     if len(narrowed) > 1 and not _OR.search(condition):
-        return any(map(_is_elsewhere, narrowed))  # each of them leaves fewer on which it is skipped
+        return any(map(is_elsewhere, narrowed))  # each of them leaves fewer on which it is skipped
     if _NOT_HERE.fullmatch(condition):
         return True
     if _TURNED.search(condition):

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.golang.assertions import assertions
-from untilproven.guard.languages.golang.claims import LITERALS, arguments, called, is_error
+from untilproven.guard.languages.golang.claims import LITERALS, arguments, called
 from untilproven.guard.languages.golang.declarations import arguments_of_table, base, output_of
+from untilproven.guard.languages.golang.leaving import given_up
 from untilproven.guard.languages.golang.running import Verdict, built, started
 from untilproven.guard.languages.golang.statements import EXITS, receiver, statements
-from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, line_of, number_in, parsed
+from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, number_in, parsed
 
 _SECONDS = {"Nanosecond": 1e-9, "Microsecond": 1e-6, "Millisecond": 1e-3, "Second": 1.0, "Minute": 60.0, "Hour": 3600.0}
 _TABLES = frozenset({"slice_type", "array_type", "map_type", "implicit_length_array_type"})
@@ -39,7 +40,7 @@ def test(declaration: Declaration) -> Test:
         cases=_cases(node, marks),
         mocks=_mocks(node),
         unreached=found.unreached,
-        leaves=_leaves(node, found.parting, max((one.line for one in found.assertions), default=0)),
+        leaves=_leaves(node, found.parting, found.assertions),
         retries=_retries(node),
         timeout=_timeout(node),
     )
@@ -176,7 +177,7 @@ def _without_own_answers(node: SgNode, listed: tuple[Assertion, ...]) -> tuple[A
     )
 
 
-def _leaves(node: SgNode, parting: SgNode | None, last: int) -> str | None:
+def _leaves(node: SgNode, parting: SgNode | None, asserted: tuple[Assertion, ...]) -> str | None:
     if parting is not None and parting.kind() == "return_statement":
         return flat_text(parting)
     for call in node.find_all(kind="call_expression"):
@@ -189,17 +190,8 @@ def _leaves(node: SgNode, parting: SgNode | None, last: int) -> str | None:
     if parting is not None:
         inner = [one for one in statements(parting.field("consequence")) if one.kind() == "return_statement"]
         return flat_text(inner[0] if inner else parting).split("{")[0].strip()
-    given_up = [one for one in statements(_block(node)) if line_of(one) < last and _gives_up(one)]
-    return flat_text(given_up[0]) if given_up else None
-
-
-def _gives_up(statement: SgNode) -> bool:
-    """`if err != nil { return }`: the test passes when what it tests fails."""
-    asked = statement.field("condition") if statement.kind() == "if_statement" else None
-    inner = list(statements(statement.field("consequence")))
-    if asked is None or len(inner) != 1 or flat_text(inner[0]) != "return":
-        return False
-    return flat_text(asked).endswith(" != nil") and is_error(flat_text(asked).removesuffix(" != nil"))
+    early = given_up(_block(node), asserted)
+    return flat_text(early) if early is not None else None
 
 
 def _retries(node: SgNode) -> int | None:

@@ -1,5 +1,6 @@
 """What is inside a test."""
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -29,6 +30,7 @@ from untilproven.guard.languages.python.skipping import Fate, fate_of_body, fate
 from untilproven.guard.languages.python.surroundings import fate_around, module_of
 from untilproven.guard.languages.syntax import Claim
 
+_OF_MACHINES = re.compile(r"Import|NotFound|NotImplemented|OSError|IOError|Permission|Connection|Timeout|Unsupported")
 _SIMPLE = frozenset({"expression_statement", "return_statement"})
 
 
@@ -124,7 +126,7 @@ def _said(statement: SgNode, names: Names) -> Iterator[Assertion]:
         for raised in parts(statement)[:1]:
             call = call_of(raised)
             if dotted(call.function if call else raised) in {"AssertionError", "self.failureException"}:
-                yield Claim(_asked_around(statement), Strength.PARTLY).asserted(statement, written(statement))
+                yield _raised(statement)
     elif kind in _SIMPLE:
         yield from _in_expression(statement, names)
     elif kind == "with_statement":
@@ -132,6 +134,14 @@ def _said(statement: SgNode, names: Names) -> Iterator[Assertion]:
             call = call_of(entered)
             if call:
                 yield from asserted(call, names, alone=True)
+
+
+def _raised(statement: SgNode) -> Assertion:
+    """`if not ready(): raise AssertionError` says no more than `assert ready()`."""
+    asked = _asked_around(statement)
+    is_bare = re.fullmatch(r"not [\w.]+(?:\(.*\))?", asked) is not None
+    claim = Claim(asked.removeprefix("not "), Strength.SOMETHING) if is_bare else Claim(asked, Strength.PARTLY)
+    return claim.asserted(statement, written(statement))
 
 
 def _asserted(statement: SgNode, names: Names) -> Iterator[Assertion]:
@@ -207,10 +217,8 @@ def _leaves(node: SgNode, names: Names, heard: list[Assertion]) -> str | None:
         end = ending(statement, names.constants)
         if end and any(_says_something(later, names) for later in statements[at + 1 :]):
             return written(end)
-        if statement.kind() == "if_statement" and statement.range().start.line + 1 < last:
-            gone = _returns_under(statement)
-            if gone:
-                return gone
+        if statement.range().start.line + 1 < last and (gone := _returns_under(statement) or _returns_on(statement)):
+            return gone
     if not any(word in node.text() for word in ("exit", "quit", "abort", "SystemExit")):
         return None
     return next(
@@ -224,7 +232,21 @@ def _says_something(statement: SgNode, names: Names) -> bool:
     return statement.find(kind="assert_statement") is not None
 
 
+def _returns_on(statement: SgNode) -> str | None:
+    """An error of what it tests; that something is not there on this machine is another thing."""
+    if statement.kind() != "try_statement" or statement.find(kind="assert_statement"):
+        return None
+    for clause in (part for part in statement.children() if part.kind() == "except_clause"):
+        block = next((part for part in clause.children() if part.kind() == "block"), None)
+        asked = written(clause).partition(":")[0]
+        if block and [written(one) for one in parts(block)] == ["return"] and not _OF_MACHINES.search(asked):
+            return f"{asked}: return"
+    return None
+
+
 def _returns_under(statement: SgNode) -> str | None:
+    if statement.kind() != "if_statement":
+        return None
     condition, inside = statement.field("condition"), parts(statement.field("consequence"))
     if condition and inside and inside[-1].kind() == "return_statement" and len(inside) == 1:
         return f"if {written(condition)}: {written(inside[-1])}"

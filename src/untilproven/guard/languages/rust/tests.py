@@ -8,6 +8,7 @@ from untilproven.guard.facts import Assertion, Declaration, Running, Strength, T
 from untilproven.guard.languages.rust.assertions import Found, assertions
 from untilproven.guard.languages.rust.attributes import Attribute, Verdict, attributes, running, split
 from untilproven.guard.languages.rust.claims import arguments, claims, method, subject
+from untilproven.guard.languages.rust.leaving import given_up
 from untilproven.guard.languages.rust.statements import EXITS, constant, macro_name, statements
 from untilproven.guard.languages.syntax import Claim, Marked, flat, flat_text, line_of, number_in, parsed
 
@@ -38,7 +39,7 @@ def test(declaration: Declaration) -> Test:
         cases=_cases(own, node, marks),
         mocks=_mocks(node),
         unreached=unreached,
-        leaves=_leaves(bodies, parting),
+        leaves=_leaves(bodies, parting, listed),
         retries=_number(own, "retries", "flaky_test", "flaky"),
         timeout=_timeout(own),
     )
@@ -204,7 +205,7 @@ def _mocks(node: SgNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _leaves(bodies: list[SgNode], parting: SgNode | None) -> str | None:
+def _leaves(bodies: list[SgNode], parting: SgNode | None, asked: list[Assertion]) -> str | None:
     if parting is not None:
         text = flat_text(parting).split("{")[0]
         if re.match(r"return\b|(?:std::)?process::|if ", text):
@@ -213,7 +214,7 @@ def _leaves(bodies: list[SgNode], parting: SgNode | None) -> str | None:
         for call in body.find_all(kind="call_expression"):
             if EXITS.match(flat_text(call)):
                 return flat_text(call)
-    return None
+    return next((early for body in bodies if (early := given_up(body.field("body"), asked))), None)
 
 
 def _number(own: list[Attribute], *names: str) -> int | None:
