@@ -78,3 +78,11 @@ def test_what_weighs_less_than_a_warning_already_is_not_made_one() -> None:
 def test_only_what_would_block_can_be_in_doubt() -> None:
     for pattern in patterns():
         assert not pattern.doubtful or pattern.weight >= Severity.HIGH, pattern.id
+
+
+def test_what_is_only_set_up_otherwise_under_test_is_left_to_whoever_reads_it() -> None:
+    listens = "app.listen(3000)\n"
+    asks = "if (process.env.NODE_ENV !== 'test') app.listen(3000)\n"
+    changes = [Change("app.js", listens.encode(), asks.encode())]
+    severities = [[one.severity for one in judge(changes, reviewed=reviewed).findings] for reviewed in (False, True)]
+    assert severities == [[Severity.CRITICAL], [Severity.MEDIUM]]

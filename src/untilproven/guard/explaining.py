@@ -9,6 +9,7 @@ from untilproven.guard.adapting import Adapted
 from untilproven.guard.besides import besides_assertions
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.facts import Assertion, Strength
+from untilproven.guard.handing_on import is_asked_behind, is_asked_by_new, is_generalized
 from untilproven.guard.lines import tokens_changed
 from untilproven.guard.moving import Elsewhere, are_written_out, gives_otherwise
 from untilproven.guard.names import EVERYWHERE, NAME, WORD, names_in, parts_of
@@ -38,6 +39,7 @@ class Explanations:
     """Of what became of tests."""
 
     def __init__(self, comparison: Comparison, tests: Tests) -> None:
+        self._comparison, self._tests = comparison, tests
         self._source, self._successors = Source(comparison), Successors(tests)
         self.elsewhere, self._adapted = Elsewhere(tests), Adapted(tests)
 
@@ -79,6 +81,8 @@ class Explanations:
         names = {*test.words, *_called_like(test), _OF_TESTS.sub("", PurePosixPath(test.path).stem)}
         if names & self._source.gone:
             return True
+        if test.pair.after is None and _OF_TESTS.sub("", PurePosixPath(test.path).stem) in self._source.modules_gone:
+            return True
         return any(re.search(rf"\b{re.escape(name)}\b", test.text) for name in self._source.undefined_there)
 
     def are_ported(self, one: Became, lost: list[Assertion], come: list[Assertion]) -> bool:
@@ -100,6 +104,8 @@ class Explanations:
             return ["ported"]
         if frozenset(map(str.lower, NAME.findall(test.path))) & self._source.required:
             return ["required-otherwise"]
+        if is_generalized(test, self._tests.added):
+            return ["generalized"]
         if self._adapted.is_adapted(test, self._source.parts_touched):
             return ["adapted"]
         return ["reworked"] if self._adapted.is_reworked(test) else []
@@ -168,14 +174,16 @@ class Explanations:
 
     def of_emptied(self, one: Became) -> tuple[str, ...]:
         """It asked for warnings about something that it names no longer, and that went from the source with them; or it
-        asked only to be called back, and now waits."""
+        asked only to be called back, and now waits; or something new asks it."""
         asked = [assertion.text for assertion in one.before.test.assertions]
         dropped = (one.before.words - one.after.words).difference(*map(NAME.findall, asked))
         is_gone = bool(dropped & (self._source.dwindled | self._source.words_gone)) and self._source.warns_less
         if is_gone and all(map(WARNS.search, asked)):
             return ("quiet",)
         was, now = (len(_AWAITED.findall(side.text)) for side in (one.before, one.after))
-        return ("awaited",) if now > was and all(map(_CALLED_BACK.fullmatch, asked)) else ()
+        if now > was and all(map(_CALLED_BACK.fullmatch, asked)):
+            return ("awaited",)
+        return ("moved",) if is_asked_by_new(one, self._comparison) or is_asked_behind(one) else ()
 
     def of_expected(self, one: Became, old: Assertion, new: Assertion) -> tuple[str, ...]:
         """Of a value that is another: something else is given as well, or the value can be seen on lines of the source

@@ -238,6 +238,13 @@ class Source:
         return [name for name in names if len(name) > _SHORTEST]
 
     @cached_property
+    def modules_gone(self) -> frozenset[str]:
+        """Files of code that are gone, by their names, however short."""
+        code = [pair for pair in self._pairs if grammar_of(pair.path)]
+        come = {PurePosixPath(pair.path).stem for pair in code if pair.before is None}
+        return frozenset(PurePosixPath(pair.path).stem for pair in code if pair.after is None) - come
+
+    @cached_property
     def data_touched(self) -> frozenset[str]:
         """Files that are no code and differ, by their names: tests give what is in them."""
         pairs = (pair for pair in self._comparison.of_kind("test", "source") if grammar_of(pair.path) is None)

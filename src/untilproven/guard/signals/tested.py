@@ -9,7 +9,8 @@ import msgspec
 from untilproven.guard.comparison import Comparison
 from untilproven.guard.finding import Signal
 from untilproven.guard.outskirts import is_beside, is_tooling
-from untilproven.guard.pairing import functions_of
+from untilproven.guard.pairing import Placed, functions_of
+from untilproven.guard.signals.setting_up import only_sets_up
 
 _CI = re.compile(
     r"(?<![\w-])(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|CONTINUOUS_INTEGRATION)(?![\w-])"
@@ -66,14 +67,14 @@ def _in_functions(comparison: Comparison) -> Iterator[_Found]:
             was = Counter(before.function.asks_if_tested if before else ())
             now = Counter(after.function.asks_if_tested)
             come = (now - was).elements()
-            said = ("beside",) if is_beside(after.path) or is_tooling(after.path) else ()
-            yield (
-                [
-                    Signal("asks-if-tested", after.path, after.line, after.name, now=text, explained=said)
-                    for text in come
-                ],
-                was - now,
-            )
+            yield [_in_function(after, text) for text in come], was - now
+
+
+def _in_function(function: Placed, question: str) -> Signal:
+    said = ("beside",) if is_beside(function.path) or is_tooling(function.path) else ()
+    if not said and only_sets_up(question, function.text, is_outside=False):
+        said = ("sets-up",)
+    return Signal("asks-if-tested", function.path, function.line, function.name, now=question, explained=said)
 
 
 def _outside(comparison: Comparison) -> Iterator[_Found]:
@@ -100,4 +101,6 @@ def _with_what_is_gone(comparison: Comparison) -> Iterator[str]:
 def _signal(path: str, source: str, text: str) -> Signal:
     line = source.count("\n", 0, max(source.find(text), 0)) + 1
     said = ("tooling",) if is_tooling(path) else ("beside",) if is_beside(path) else ()
+    if not said and only_sets_up(text, source, is_outside=True):
+        said = ("sets-up",)
     return Signal("asks-if-tested", path, line, text[:120], now=text, explained=said)

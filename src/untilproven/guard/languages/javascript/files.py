@@ -22,6 +22,7 @@ _SUPPRESSION = re.compile(
     r"|[sS]tryker disable|standard-disable|@vitest-ignore|node:coverage (?:disable|ignore)"
 )
 _EXIT = re.compile(r"process\.(?:exit|abort|reallyExit|kill)|Deno\.exit")
+_ON_SIGNAL = re.compile(r"process\s*\.(?:on|once|addListener)\(\s*[\"']SIG(?:TERM|INT|HUP|QUIT|BREAK|USR[12])[\"']")
 _OWN_NUMBER = re.compile(r"(?<![\w$.])process\.pid\b")
 
 
@@ -61,12 +62,17 @@ def _exits(found: Survey, *, is_loaded: bool) -> Iterator[str]:
             continue
         if callee.text() == "process.kill" and not _OWN_NUMBER.search(call.text()):
             continue
-        if is_loaded or not _is_inside(call):
+        if (is_loaded or not _is_inside(call)) and not _is_on_signal(call):
             yield written(call)
     for node in found.assignments:
         left, right = node.field("left"), node.field("right")
         if left is not None and right is not None and left.text() == "process.exitCode" and right.text() == "0":
             yield written(node)
+
+
+def _is_on_signal(node: SgNode) -> bool:
+    """It is done when the system asks the process to end: no test run comes to it."""
+    return any(above.kind() == "call_expression" and _ON_SIGNAL.match(above.text()) for above in node.ancestors())
 
 
 def _flags(found: Survey) -> Iterator[tuple[str, bool]]:
