@@ -183,7 +183,9 @@ class Explanations:
         was, now = (len(_AWAITED.findall(side.text)) for side in (one.before, one.after))
         if now > was and all(map(_CALLED_BACK.fullmatch, asked)):
             return ("awaited",)
-        return ("moved",) if is_asked_by_new(one, self._comparison) or is_asked_behind(one) else ()
+        if is_asked_by_new(one, self._comparison):
+            return ("moved",)
+        return ("asked-behind",) if is_asked_behind(one) else ()
 
     def of_expected(self, one: Became, old: Assertion, new: Assertion) -> tuple[str, ...]:
         """Of a value that is another: something else is given as well, or the value can be seen on lines of the source

@@ -16,6 +16,7 @@ from untilproven.guard.signals.functions import functions
 from untilproven.guard.signals.helpers import helpers
 from untilproven.guard.signals.host import host
 from untilproven.guard.signals.scripts import scripts
+from untilproven.guard.signals.shortening import shortened
 from untilproven.guard.signals.tested import tested
 from untilproven.guard.signals.tests import tests as of_tests
 from untilproven.guard.signals.thresholds import thresholds
@@ -28,6 +29,7 @@ def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> 
     yield from of_tests(comparison, tests, explanations)
     yield from assertions(tests, explanations)
     yield from helpers(comparison, tests, explanations)
+    yield from shortened(comparison, tests)
     yield from functions(comparison, tests)
     yield from files(comparison)
     yield from tested(comparison)

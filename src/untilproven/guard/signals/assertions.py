@@ -16,6 +16,7 @@ from untilproven.guard.meaning import mean_the_same, meaning
 from untilproven.guard.moving import is_asked_as_a_whole
 from untilproven.guard.pairing import Became, Placed, Tests, signal_of
 from untilproven.guard.rows import is_written_out
+from untilproven.guard.signals.conditional import conditional
 from untilproven.guard.signals.instead import asked_instead, for_weaker
 from untilproven.guard.signals.limits import WRITTEN_OUT, is_narrow, is_no_longer_loose, is_rounding, is_stricter
 from untilproven.guard.signals.new_tests import of_new_test
@@ -25,6 +26,7 @@ _BREADTH = {"RuntimeException": 1, "Exception": 2, "Error": 2, "Throwable": 3, "
 """Of errors that others are kinds of."""
 _TWICE = re.compile(r"(\w[\w.:]*\(.*\)).*\1")
 """The same call at two places."""
+_CALL = re.compile(r"([A-Za-z_][\w.:]*)\(.*\)", re.DOTALL)
 _TEXT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "nil", "undefined", "NaN"})
@@ -47,6 +49,8 @@ def assertions(tests: Tests, explanations: Explanations) -> Iterator[Signal]:
     changed = [one for one in tests.kept if one.how != "hidden" and one.differs]
     found = [signal for one in changed for signal in weaker(one, explanations)]
     yield from with_likes(found) if found and explanations.source_differs else found
+    for one in changed:
+        yield from conditional(one)
     for added in tests.added:
         yield from of_new_test(added)
 
@@ -122,7 +126,7 @@ def _compared(one: Became, old: Assertion, new: Assertion, explained: tuple[str,
     elif new.strength < old.strength or _was_there(one, new):
         said = (*explained, *for_weaker(one, old, new, explained))
         yield signal("assertion-weakened", amount=old.strength - new.strength, explained=said)
-    elif old.error is not None and new.error is not None and _says_less_of_it(old, new):
+    elif _says_less_of_it(old, new) or _is_compared_with_itself(old, new):
         yield signal("assertion-weakened")
     elif old.expected is not None and new.expected is not None and not _are_one_value(old.expected, new.expected):
         if old.about != new.expected or new.about != old.expected:
@@ -140,6 +144,15 @@ def _was_there(one: Became, new: Assertion) -> bool:
     """It only says that it is reached, and stood in the test before, where it counted for nothing beside the rest."""
     is_reached = new.strength is Strength.SOMETHING and new.about == new.text and new.expected is None
     return is_reached and "".join(new.text.split()) in "".join(one.before.text.split())
+
+
+def _is_compared_with_itself(old: Assertion, new: Assertion) -> bool:
+    """A value that was written out is now what the same function says of something else."""
+    called = _CALL.match(new.about)
+    if called is None or not old.expected or not new.expected or not WRITTEN_OUT.match(old.expected):
+        return False
+    asked, now = _CALL.match(old.about), _CALL.fullmatch(new.expected)
+    return asked is not None and now is not None and asked[1] == called[1] == now[1]
 
 
 def _are_one_value(was: str, now: str) -> bool:
@@ -185,7 +198,9 @@ def _is_broader(old: str, new: str) -> bool:
 
 def _says_less_of_it(old: Assertion, new: Assertion) -> bool:
     """Of an error: what it tells is asked for no longer. One that was compared as a whole is asked for all the same."""
-    if old.expected is None or new.expected is not None or old.expected == old.error == new.error:
+    if old.error is None or new.error is None or old.expected is None or new.expected is not None:
+        return False
+    if old.expected == old.error == new.error:
         return False
     return meaning(old.expected).strip("\0") != ""
 

@@ -1,6 +1,7 @@
 """What functions that tests call, fixtures and base classes ask less than they did: a test whose own text is as it was
 asks less with them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,6 +12,8 @@ from untilproven.guard.facts import Assertion, Running
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Became, Placed, Tests, functions_of, signal_of
 from untilproven.guard.signals.assertions import weaker
+from untilproven.guard.signals.conditional import conditional
+from untilproven.guard.signals.easing import eased
 from untilproven.guard.signals.tests import is_elsewhere
 
 _LESS = {
@@ -22,6 +25,10 @@ _LESS = {
     "exception-broadened": 1,
 }
 """What says that less is asked, and what of several is told."""
+_NAMED_FOR_ASSERTING = re.compile(r"(?:assert|check|verify|expect|ensure|must|should)(?=[A-Z_]|$)")
+_ANSWERS = re.compile(
+    r"(?i)\b(?:return|yield|raise|throw|panic|fail\w*|fatal\w*|error\w*|abstract)\b|->|(?:assert|check|verif|expect|ensure|must|should)\w*!?[.(]"
+)
 _OF_TESTS = ("tests::", "test::")
 """Where a file of the product in Rust has its tests."""
 
@@ -33,13 +40,25 @@ def helpers(comparison: Comparison, tests: Tests, explanations: Explanations) ->
             one = Became(was, now, "same")
             yield from _asks_less(one, explanations, [other for _, other in changed if other is not now], tests)
             yield from _leaves(one)
+            yield from conditional(one)
+            if how := eased(was, now):
+                yield signal_of("helper-asks-less", one, was="what it asked", now=how)
             yield from _skips(one)
+        elif _only_pretends(now):
+            yield Signal("helper-asks-less", now.path, now.line, now.name, was="what it is named for", now="nothing")
 
 
 def _is_of_tests(one: Placed) -> bool:
     if one.pair.is_test or one.pair.kind == "configuration":
         return True
     return one.name.startswith(_OF_TESTS)
+
+
+def _only_pretends(one: Placed) -> bool:
+    """It is new and named for asserting, and neither asserts, fails, nor gives an answer."""
+    if not _NAMED_FOR_ASSERTING.match(one.short) or one.test.assertions or one.test.unreached:
+        return False
+    return _ANSWERS.search(one.text.partition(one.short)[2]) is None
 
 
 def _asks_less(one: Became, explanations: Explanations, others: list[Placed], tests: Tests) -> Iterator[Signal]:

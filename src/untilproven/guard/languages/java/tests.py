@@ -28,6 +28,7 @@ _TIMED = frozenset({"assertTimeout", "assertTimeoutPreemptively", "runTest", "sh
 _MOST_NESTED = 5
 _MOST_HELPED = 30
 _CAUGHT = re.compile(r"(\w+)(?:\s*:\s*\w+\??)?\s*=\s*(?:\w+\.)?catch(?:Throwable|Exception)(?:OfType)?\b")
+_SOFT = re.compile(r"(?m)^\s*(?:final\s+)?[\w.]+\s+(\w+)\s*=\s*new (?:\w+\.)*(?:\w*SoftAssertions|SoftAssert)\(\)")
 _ABOUT_EQUALITY = re.compile(r"equal|hash|reflexiv|identity|compar", re.IGNORECASE)
 
 
@@ -66,7 +67,8 @@ def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str
     replaced = [*mocks.mocks(calls), *(one for each in around for one in mocks.of_fields(each.fields, text))]
     told = mocks.configured(calls)
     told = set() if told and mocks.is_of_mocks(body) else told
-    assertions = mocks.without_echoes([*_expected(marks, body), *walked.assertions], told)
+    heard = _heard(walked.assertions, text)
+    assertions = mocks.without_echoes([*_expected(marks, body), *heard], told)
     if caught := _CAUGHT.findall(text):
         assertions = tuple(_of_caught(one) if one.about in caught else one for one in assertions)
     if _ABOUT_EQUALITY.search(name):
@@ -77,11 +79,19 @@ def inside(body: SgNode, marks: list[Annotation], scope: Scope | None, name: str
         assertions=assertions,
         cases=tuple(_cases(body, calls, marks, around, name)),
         mocks=tuple(dict.fromkeys(replaced)),
-        unreached=walked.unreached,
+        unreached=walked.unreached + len(walked.assertions) - len(heard),
         leaves=walked.leaves,
         retries=running.retries([*marks, *(mark for each in around for mark in annotations(each.node))]),
         timeout=_timeout(marks, calls),
     )
+
+
+def _heard(asked: list[Assertion], text: str) -> list[Assertion]:
+    """Without those that are collected, and told of to nobody: `softly.assertAll()` is missing."""
+    soft = [
+        name for name in _SOFT.findall(text) if not re.search(rf"\b{name}\s*\.\s*assertAll\b|\b{name}\s*[,)]", text)
+    ]
+    return [one for one in asked if not one.text.startswith(tuple(f"{name}." for name in soft))] if soft else asked
 
 
 def _takes_failure_for_success(mark: Annotation) -> bool:

@@ -36,6 +36,7 @@ _EMPTY = re.compile(
     r"(?:(?:Collections\.)?empty(?:List|Set|Map|Array)|List\.of|Set\.of|Stream\.of|Arrays\.asList|listOf|setOf|mapOf|arrayOf"
     r"|emptySequence|sequenceOf|Stream\.empty|intArrayOf)(?:<[^()]*>)?\(\)|new \w+(?:\[0\]|\[\] ?\{ ?\}|<.*>\(\))"
 )
+_WAITS = re.compile(r"awaitTermination|invokeAll|\.close\(|try \(|\.join\(")
 _NEVER_AWAITED = frozenset({"runAsync", "supplyAsync"})
 
 
@@ -112,7 +113,23 @@ def _is_for_nothing(call: Call) -> bool:
     """What it is handed is never run, or nobody waits for it."""
     if call.name in {"forEach", "onEach"} and call.receiver:
         return _EMPTY.fullmatch(flat(call.receiver)) is not None
+    if call.name == "submit" and (kept := _kept_as(call.node)):
+        return not _is_waited_for(kept, _method_of(call.node).text())
     return call.name in _NEVER_AWAITED and _is_dropped(call.node)
+
+
+def _method_of(node: SgNode) -> SgNode:
+    return next((above for above in node.ancestors() if above.kind() == "method_declaration"), node)
+
+
+def _kept_as(node: SgNode) -> str | None:
+    """The variable that is given what a call answers."""
+    parent = node.parent()
+    return name_of(parent) if parent is not None and parent.kind() == "variable_declarator" else None
+
+
+def _is_waited_for(name: str, text: str) -> bool:
+    return _is_named_again(name, text) or _WAITS.search(text) is not None
 
 
 def _helped(call: Call, place: Place, walked: Walked, helpers: Helpers) -> bool:

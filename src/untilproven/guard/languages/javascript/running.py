@@ -26,6 +26,7 @@ from untilproven.guard.languages.javascript.survey import FILES, certain, survey
 _NEVER = frozenset({"skip", "todo", "fixme", "fails", "failing", "fail", "ignore", "expectFailure"})
 _HOOKS = frozenset({"before", "beforeAll", "beforeEach", "setup", "suiteSetup"})
 _RENAMED = re.compile(rf"\b(?:{'|'.join(sorted(_HOOKS))})\s*(?:as|:)\s+([\w$]+)\b")
+_RETURNS = re.compile(r"\)\s*(?:return;?|\{\s*return;?\s*\})$")
 _SKIPPING = frozenset({"skip", "todo", "fixme", "fail", "pending"})
 _ABOUT_MACHINE = re.compile(
     r"process\.(?:platform|version|versions|env|arch|stdout|release|features|getuid)|import\.meta\.env|typeof \w+"
@@ -106,7 +107,8 @@ def _above(node: SgNode) -> Iterator[Mark]:
         elif kind in {"statement_block", "program"}:
             end = end_of(above)
             if end is not None and end[0] < node.range().start.index:
-                yield Mark(Running.NEVER, f"behind {end[1]}")
+                often = Running.SOMETIMES if end[1].startswith("if") else Running.NEVER
+                yield Mark(often, f"behind {end[1]}")
         elif kind in FUNCTIONS and (name := uncalled(above)) is not None:
             yield Mark(Running.NEVER, f"{name} is never called")
         node = above
@@ -114,11 +116,14 @@ def _above(node: SgNode) -> Iterator[Mark]:
 
 @lru_cache(maxsize=256)
 def end_of(block: SgNode) -> tuple[int, str] | None:
-    """The statement that a block ends with before its end: where, and how it is written."""
+    """The statement that a block ends with before its end, or may: where, and how it is written."""
+    maybe: tuple[int, str] | None = None
     for child in block.named_children():
         if child.kind() in {"return_statement", "throw_statement"}:
             return child.range().start.index, written(child)
-    return None
+        if maybe is None and child.kind() == "if_statement" and _RETURNS.search(child.text()):
+            maybe = child.range().start.index, written(child)
+    return maybe
 
 
 @lru_cache(maxsize=256)

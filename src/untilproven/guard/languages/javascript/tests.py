@@ -1,18 +1,23 @@
 """What is inside a test."""
 
+import re
+
 from ast_grep_py import SgNode
 
 from untilproven.guard.facts import Assertion, Declaration, Running, Strength, Test
 from untilproven.guard.languages.javascript.cases import cases
 from untilproven.guard.languages.javascript.evidence import Evidence, gather
+from untilproven.guard.languages.javascript.leaving import DONE
 from untilproven.guard.languages.javascript.limits import retries, timeout
-from untilproven.guard.languages.javascript.nodes import FUNCTIONS, arguments, written
+from untilproven.guard.languages.javascript.nodes import FUNCTIONS, arguments, parameters, statements, written
 from untilproven.guard.languages.javascript.openings import Opening, opening
 from untilproven.guard.languages.javascript.replacing import mocks
 from untilproven.guard.languages.javascript.running import running
 from untilproven.guard.languages.javascript.scope import scope_beside, scope_of
 from untilproven.guard.languages.javascript.survey import survey
 from untilproven.guard.languages.syntax import line_of
+
+_ASKS = re.compile(r"\b(?:expect|assert)\b")
 
 
 def test(declaration: Declaration) -> Test:
@@ -25,6 +30,7 @@ def test(declaration: Declaration) -> Test:
     function = found.function
     if function is not None:
         evidence = gather(function, scope_of(found, function))
+        evidence = evidence._replace(leaves=evidence.leaves or _told_too_early(function))
     else:
         evidence = Evidence(_elsewhere(found), 0, None)
     mark = running(found, around)
@@ -39,6 +45,17 @@ def test(declaration: Declaration) -> Test:
         retries=retries(found, around),
         timeout=timeout(found, around),
     )
+
+
+def _told_too_early(function: SgNode) -> str | None:
+    """`done()` before what is asked in a callback: the test is over, and has passed."""
+    done = next((name for name in parameters(function)[:1] if DONE.fullmatch(name)), None)
+    block = statements(function.field("body"))
+    for at, statement in enumerate(block):
+        if done and re.fullmatch(rf"{done}\(\s*\);?", statement.text()):
+            below = " ".join(one.text() for one in block[at + 1 :])
+            return f"{done}()" if _ASKS.search(below) else None
+    return None
 
 
 def _function(node: SgNode) -> SgNode | None:
