@@ -81,13 +81,21 @@ def test_a_setting_is_loosened_one_way_and_tightened_the_other(
 
 def test_a_project_that_had_none_is_not_weakened() -> None:
     after = {
-        "pytest.ini": "[pytest]\naddopts = -k easy\n",
-        "jest.config.js": "module.exports = { testPathIgnorePatterns: ['a.test.js'] };",
         "ruff.toml": "ignore = ['E']\n",
         "tsconfig.json": '{"compilerOptions": {"strict": false}}',
         "packages/a/Cargo.toml": "[lib]\ntest = false\n",
     }
     assert found(configuration, {"Cargo.toml": "[package]\nname = 'a'\n"}, {"Cargo.toml": "[package]\n", **after}) == []
+
+
+def test_what_keeps_tests_from_being_run_is_seen_the_first_time_it_is_said() -> None:
+    after = {
+        "tox.ini": "[pytest]\naddopts = -k easy\n",
+        "jest.config.js": "module.exports = { testPathIgnorePatterns: ['a.test.js'] };",
+        "web/package.json": '{"jest": {"testPathIgnorePatterns": ["b.test.js"]}}',
+    }
+    signals = found(configuration, {}, after)
+    assert [(one.path, one.explained) for one in signals] == [("jest.config.js", ("new",)), ("tox.ini", ("new",))]
 
 
 def test_names_of_tests_that_a_runner_was_not_told_before() -> None:

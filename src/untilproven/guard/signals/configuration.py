@@ -10,7 +10,7 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.kinds import kind_of
-from untilproven.guard.signals import strictness
+from untilproven.guard.signals import first, strictness
 from untilproven.guard.signals.apart import set_apart
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.documents import below, mapping, name_of, values_in, words
@@ -37,9 +37,12 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
     new = [pair.path for pair in comparison.pairs if pair.before is None]
     moved = {pair.path: pair.before.path for pair in comparison.pairs if pair.before and pair.before.path != pair.path}
     for name, after in now.items():
-        if _told(name) in told:
+        is_first = _told(name) not in told
+        if not (is_first and first.is_of_a_new_part(after, new)):
             for signal in _compared(name, was, now, after):
-                yield set_apart(_with_new_places(signal, new, moved), comparison)
+                weighed = set_apart(_with_new_places(signal, new, moved), comparison)
+                yield from first.said(weighed) if is_first else [weighed]
+    yield from first.in_the_way(comparison, was)
     for name, before in was.items():
         if not now.anywhere(name):
             yield from _gone(before, now)
@@ -92,7 +95,7 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
         yield from _turned_off(signal, before, after, was, now)
     elif signal := strictness.signal_for(strictness.ON_IS_LOOSE, key):
         if after.is_on and _times_on(now, key) > _times_on(was, key):
-            yield _signal(signal, after, before)
+            yield _signal(signal, after, before, explained=tuple(_said_for(signal, after, ["tests"])))
     elif signal := strictness.signal_for(strictness.LEVELS, key):
         yield from _less_severe(signal, before, after)
 
@@ -169,15 +172,18 @@ def _shrunk(signal: str, before: Setting, after: Setting, now: Settings) -> Iter
 
 def _not_found(signal: str, after: Setting) -> Iterator[Signal]:
     """Said for the first time, and not what the runner went by until then."""
-    name = strictness.FOUND_BY_DEFAULT.get(after.key)
-    if name and not any(fnmatch(name, item) or name.startswith(item) for item in after.items):
-        yield _signal(signal, after, None)
+    for name in strictness.FOUND_BY_DEFAULT.get(after.key, ()):
+        if not any(fnmatch(name, item) or name.startswith(item) for item in after.items):
+            yield _signal(signal, after, None)
+            return
 
 
 def _said_for(signal: str, setting: Setting, items: list[str]) -> Iterator[str]:
     """Tests that are not run are a loss; tests that are not measured are none."""
     about_tests = list(map(strictness.OF_TESTS.search, items))
-    if signal == strictness.COLLECTION:
+    if signal == strictness.COLLECTION and strictness.is_chosen(setting.key, items):
+        yield "chosen"
+    elif signal == strictness.COLLECTION:
         if not any(about_tests):
             yield "elsewhere"
         if kind_of(f"{setting.side.path.rpartition('/')[0]}/data") == "test":

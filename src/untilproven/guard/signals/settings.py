@@ -22,6 +22,8 @@ _TOOLS = (
     (r"tox\.ini", ""),
     (r"setup\.cfg", ""),
     (r"jest[\w.-]*\.config[\w.-]*|\.?jestrc.*", "jest"),
+    (r"playwright[\w.-]*\.config[\w.-]*", "playwright"),
+    (r"nextest\.toml", "nextest"),
     (r"(?:vitest|vite)[\w.-]*\.(?:config|workspace)[\w.-]*", "vitest"),
     (r"\.nycrc(?:\..*)?|nyc\.config\..*", "nyc"),
     (r"\.c8rc(?:\..*)?", "nyc"),

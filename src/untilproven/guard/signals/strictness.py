@@ -2,6 +2,8 @@
 
 import re
 
+from untilproven.guard.outskirts import is_beside
+
 COLLECTION, COVERAGE, LINT, TYPES = "collection-narrowed", "coverage-narrowed", "lint-loosened", "types-loosened"
 
 Keys = tuple[tuple[str, re.Pattern[str]], ...]
@@ -14,6 +16,7 @@ def _keys(*rows: tuple[str, str]) -> Keys:
 MORE_IS_LESS = _keys(
     (COLLECTION, r"pytest\.norecursedirs|jest\.(?:.*\.)?(?:testPathIgnorePatterns|modulePathIgnorePatterns)"),
     (COLLECTION, r"vitest\.(?:.*\.)?(?<!coverage\.)(?<!optimizeDeps\.)exclude|mocha\.(?:ignore|exclude)"),
+    (COLLECTION, r"playwright\.(?:.*\.)?(?:testIgnore|grepInvert)|mocha\.f?grep|nextest\..*\.default-filter"),
     (COVERAGE, r"coverage\.(?:run|report)\.omit|coverage\.report\.(?:exclude_lines|exclude_also)|nyc\.exclude"),
     (COVERAGE, r"jest\.(?:.*\.)?coveragePathIgnorePatterns|vitest\.coverage\.exclude|codecov\.ignore"),
     (COVERAGE, r"sonar\.(?:coverage\.)?exclusions"),
@@ -27,6 +30,7 @@ MORE_IS_LESS = _keys(
 LESS_IS_LESS = _keys(
     (COLLECTION, r"pytest\.(?:testpaths|python_files|python_classes|python_functions)"),
     (COLLECTION, r"jest\.(?:.*\.)?(?:testMatch|testRegex|roots)|vitest\.include|mocha\.spec|ava\.files"),
+    (COLLECTION, r"playwright\.(?:.*\.)?(?:testMatch|testDir)|playwright\.projects\.name"),
     (COVERAGE, r"coverage\.run\.source"),
     (LINT, r"(?:ruff|flake8)\.(?:extend-)?select|golangci\.linters\.enable|pre-commit\.repos\.hooks\.id"),
 )
@@ -41,6 +45,7 @@ ON_IS_STRICT = _keys(
 )
 ON_IS_LOOSE = _keys(
     (COLLECTION, r"(?:jest|vitest)\.(?:.*\.)?passWithNoTests|vitest\.(?:.*\.)?dangerouslyIgnoreUnhandledErrors"),
+    (COLLECTION, r"mocha\.invert|testenv.*\.ignore_outcome"),
     (TYPES, r"mypy\.(?:.*\.)?ignore_errors"),
     (LINT, r"golangci\.linters\.disable-all|golangci\.issues\.new"),
 )
@@ -57,9 +62,9 @@ LEVEL = {
     "forbid": 4,
 }
 FOUND_BY_DEFAULT = {
-    "pytest.python_files": "test_a.py",
-    "pytest.python_classes": "TestA",
-    "pytest.python_functions": "test_a",
+    "pytest.python_files": ("test_a.py", "test_zip.py"),
+    "pytest.python_classes": ("TestA", "TestZip"),
+    "pytest.python_functions": ("test_a", "test_zip"),
 }
 """What a runner finds that was told nothing."""
 
@@ -67,14 +72,27 @@ OF_TESTS = re.compile(r"(?:^|[^A-Za-z])(?i:tests?|testing|specs?|e2e|unittests?)
 NOBODY_TESTS = re.compile(
     r"(?i)(?:\*\*/|/|\./|<rootDir>/)*(?:\.?\*?\.?(?:git|hg|svn|bzr|cache|idea|output|temp|tox|nox|venv|egg|egg-info)"
     r"|\.\*|\{arch\}|CVS|_darcs|env\*?|build|dist|lib|out|docs?|node_modules|vendor|site-packages|(?:__)?fixtures(?:__)?"
+    r"|(?:__)?(?:tests?|specs?)(?:__)?/(?:__)?(?:helpers?|support|mocks?)(?:__)?"
     r"|(?:[\w.-]+/)*_version\\?\.py|coverage|typings|\*\.(?:d|config)\..*|\.\.\.\S*[eE]xclude|\$\{.*)(?:/\**)*(?:/.*)?"
 )
 """What is left out of every project."""
+CHOSEN = re.compile(r"playwright\..*|mocha\.(?:f?grep|invert)|nextest\..*|testenv:.*")
+"""Said where one run takes some tests and another the rest."""
+_AMONG_TESTS = re.compile(r"(?:jest|mocha)\..*")
+_PLAIN = re.compile(r"[\w.-]+")
 
 
 def counts(item: str) -> bool:
     """Whether it is left out on purpose; with a sign in front it is taken in again."""
     return not item.startswith("!") and NOBODY_TESTS.fullmatch(item) is None
+
+
+def is_chosen(key: str, items: list[str]) -> bool:
+    """Of a plain word it can not be seen whether it stands for tests or for what holds none."""
+    if CHOSEN.fullmatch(key):
+        return True
+    others = [item for item in items if not _PLAIN.fullmatch(item) or is_beside(f"{item}/")]
+    return _AMONG_TESTS.fullmatch(key) is not None and not others and not any(map(OF_TESTS.search, items))
 
 
 def signal_for(keys: Keys, key: str) -> str | None:
