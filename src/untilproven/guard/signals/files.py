@@ -11,6 +11,7 @@ from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
 from untilproven.guard.lines import lines_changed
+from untilproven.guard.signals.taken_in import said_for_exit, said_for_new
 from untilproven.guard.signals.tightening import is_tightened, is_updated, typed_anew
 
 _NOTHING = Facts()
@@ -47,12 +48,14 @@ def files(comparison: Comparison) -> Iterator[Signal]:
         if now.todos:
             yield from _more(pair, "todo-added", was.todos, now.todos)
         if now.hooks:
-            alone = ("new-file",) if pair.before is None and pair.is_test else ()
-            for signal in _each(pair, "collection-subverted", was.hooks, now.hooks, alone):
+            is_new = pair.before is None and pair.is_test
+            for signal in _each(pair, "collection-subverted", was.hooks, now.hooks):
+                alone = said_for_new(pair, comparison, signal.subject) if is_new else ()
                 asks = _asked_first(signal.now or "", comparison)
-                yield msgspec.structs.replace(signal, explained=(*signal.explained, *asks))
+                yield msgspec.structs.replace(signal, explained=(*alone, *asks))
         if ends := tuple(one for one in now.exits if not _FAILS.search(one)):
-            alone = ("new-file",) if pair.before is None else ("own-program",) if _PROGRAM.search(pair.path) else ()
+            is_program = _PROGRAM.search(pair.path)
+            alone = said_for_exit(pair, comparison) if pair.before is None else ("own-program",) if is_program else ()
             yield from _each(pair, "exit-added", was.exits, ends, alone)
         if not pair.is_test:
             yield from _switched_off(pair, was, now)
