@@ -144,27 +144,6 @@ def test_flags_that_strict_stands_for_are_not_missed() -> None:
     assert found(configuration, before, {"tsconfig.json": '{"compilerOptions": {"strict": true}}'}) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "before", "after"),
-    [
-        ("pom.xml", "<p></p>", "<p><skipTests>true</skipTests></p>"),
-        ("pom.xml", "<p></p>", "<p><testFailureIgnore>true</testFailureIgnore></p>"),
-        ("build.gradle", "test { }", "test { enabled = false }"),
-        ("build.gradle.kts", "tasks.withType<Test> { }", "tasks.withType<Test> { ignoreFailures = true }"),
-    ],
-)
-def test_builds_that_say_not_to_test(path: str, before: str, after: str) -> None:
-    assert names(configuration, {path: before}, {path: after}) == ["collection-narrowed"]
-    assert names(configuration, {path: after}, {path: before}) == []
-    assert names(configuration, {path: before}, {path: f"{before}\n/* {after} */"}) == []
-
-
-def test_a_linter_that_does_not_mind_is_no_test() -> None:
-    assert (
-        found(configuration, {"build.gradle": "ktlint { }"}, {"build.gradle": "ktlint { ignoreFailures = true }"}) == []
-    )
-
-
 def test_cargo_finds_tests_that_are_listed_one_by_one() -> None:
     before = {"Cargo.toml": "[package]\nname = 'a'\n"}
     listed = "[package]\nname = 'a'\nautotests = false\n[[test]]\nname = 'all'\npath = 'tests/all.rs'\n"

@@ -7,6 +7,7 @@ from untilproven.guard.explaining import Explanations
 from untilproven.guard.finding import Signal
 from untilproven.guard.pairing import Tests
 from untilproven.guard.signals.assertions import assertions
+from untilproven.guard.signals.builds import builds
 from untilproven.guard.signals.configuration import configuration
 from untilproven.guard.signals.data import data
 from untilproven.guard.signals.dependencies import dependencies
@@ -15,6 +16,8 @@ from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
 from untilproven.guard.signals.helpers import helpers
 from untilproven.guard.signals.host import host
+from untilproven.guard.signals.left_out import left_out
+from untilproven.guard.signals.retries import retries
 from untilproven.guard.signals.scripts import scripts
 from untilproven.guard.signals.shortening import shortened
 from untilproven.guard.signals.tested import tested
@@ -22,7 +25,7 @@ from untilproven.guard.signals.tests import tests as of_tests
 from untilproven.guard.signals.thresholds import thresholds
 from untilproven.guard.signals.workflows import workflows
 
-_OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, host, data, dependencies)
+_OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, builds, left_out, retries, host, data, dependencies)
 
 
 def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:

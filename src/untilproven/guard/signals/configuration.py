@@ -14,6 +14,7 @@ from untilproven.guard.signals import first, strictness
 from untilproven.guard.signals.apart import set_apart
 from untilproven.guard.signals.commands import Command
 from untilproven.guard.signals.documents import below, mapping, name_of, values_in, words
+from untilproven.guard.signals.retries import retried
 from untilproven.guard.signals.settings import Setting, Settings, settings_of
 from untilproven.guard.signals.verifiers import Check
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
@@ -22,12 +23,6 @@ _OF_TARGETS = frozenset({"cargo.test.test", "cargo.test.harness"})
 """What cargo is told of each file of tests by itself."""
 _IGNORE_FILES = re.compile(
     r"\.(?:eslint|stylelint|prettier|pylint|jshint|flake8|golangci|rubocop|semgrep|bandit)ignore"
-)
-_BUILDS = re.compile(r"pom\.xml|.*\.gradle(?:\.kts)?")
-_BUILD_COMMENT = re.compile(r"<!--.*?-->|/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
-_BUILD_SKIPS = re.compile(
-    r"<(?:skipTests|maven\.test\.skip|testFailureIgnore|maven\.test\.failure\.ignore|skipITs)>\s*true"
-    r"|(?:[tT]est|check)\w*[\"')>]*\s*\{[^{}]*\b(?:enabled\s*=\s*false|ignoreFailures\s*(?:=|\.set\()?\s*true)"
 )
 
 
@@ -46,10 +41,11 @@ def configuration(comparison: Comparison) -> Iterator[Signal]:
     for name, before in was.items():
         if not now.anywhere(name):
             yield from _gone(before, now)
+        if before.key == "pytest.filterwarnings":
+            yield from _only_warned(before, now)
     for pair in comparison.pairs:
         if pair.before and pair.after:
             yield from _ignored(pair, pair.before, pair.after)
-            yield from _skipped(pair, pair.before, pair.after)
 
 
 def _with_new_places(signal: Signal, new: list[str], moved: dict[str, str]) -> Signal:
@@ -81,8 +77,7 @@ def _told(name: str) -> str:
 def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterator[Signal]:
     before = was.get(name) or next(iter(was.anywhere(name)), None)
     key = after.key
-    if key == "pytest.addopts":
-        yield from _options(before, after)
+    yield from _of_runs(before, after)
     if signal := strictness.signal_for(strictness.MORE_IS_LESS, key):
         if new := sorted(filter(strictness.counts, after.items - _everywhere(was, name))):
             explained = tuple(_said_for(signal, after, new))
@@ -100,14 +95,23 @@ def _compared(name: str, was: Settings, now: Settings, after: Setting) -> Iterat
         yield from _less_severe(signal, before, after)
 
 
-def _are_listed(key: str, now: Settings) -> bool:
-    """Cargo need not look for tests that are named one by one."""
-    return key.endswith("autotests") and bool(now.anywhere("cargo.test.path"))
+def _of_runs(before: Setting | None, after: Setting) -> Iterator[Signal]:
+    """How tests are run, and how often."""
+    if after.key == "pytest.addopts":
+        yield from _options(before, after)
+    elif strictness.RETRIES.fullmatch(after.key):
+        yield from retried(after.side.path, after.line, before.number if before else None, after.number)
+
+
+def _are_listed(key: str, was: Settings, now: Settings) -> bool:
+    """Cargo need not look for tests that are named one by one by now."""
+    there, new = (sum(len(one.values) for one in side.anywhere("cargo.test.path")) for side in (was, now))
+    return key.endswith("autotests") and new > there
 
 
 def _turned_off(signal: str, before: Setting | None, after: Setting, was: Settings, now: Settings) -> Iterator[Signal]:
     was_on = before.is_on if before else after.key.startswith("cargo.")
-    if was_on and after.is_off and not _are_listed(after.key, now):
+    if was_on and after.is_off and not _are_listed(after.key, was, now):
         are_named = after.key.endswith("autotests") and was.anywhere("cargo.test.name")
         yield _signal(signal, after, before, explained=("listed",) if are_named else ())
 
@@ -214,6 +218,12 @@ def _options(before: Setting | None, after: Setting) -> Iterator[Signal]:
         yield _signal(strictness.COLLECTION, after, before, now=nothing)
     elif less := narrowed(was, now):
         yield _signal(strictness.COLLECTION, after, before, now=less)
+    yield from retried(after.side.path, after.line, _reruns(was), _reruns(now))
+
+
+def _reruns(check: Check) -> float | None:
+    found = re.search(r"--reruns[= ](\d+)", check.command.text)
+    return float(found[1]) if found else None
 
 
 def _as_check(setting: Setting | None) -> Check:
@@ -238,6 +248,22 @@ def _gone(before: Setting, now: Settings) -> Iterator[Signal]:
         yield Signal(signal, before.side.path, before.line, before.key, was=before.values[-1], explained=("removed",))
 
 
+def _only_warned(before: Setting, now: Settings) -> Iterator[Signal]:
+    """Warnings were errors, and are none."""
+    after = now.anywhere(before.key)
+    if "error" not in before.items or any("error" in one.items for one in after):
+        return
+    options = " ".join(value for one in now.anywhere("pytest.addopts") for value in one.values)
+    if _told_of_pytest(now) and not re.search(r"-W\s*error", options):
+        where = after[0] if after else before
+        signal = strictness.COLLECTION
+        yield Signal(signal, where.side.path, where.line, before.key, was="error", explained=("replaced",))
+
+
+def _told_of_pytest(now: Settings) -> bool:
+    return any(setting.key.startswith("pytest.") for setting in now.values())
+
+
 def _ignored(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
     if not _IGNORE_FILES.fullmatch(name_of(pair.path)):
         return
@@ -248,18 +274,6 @@ def _ignored(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
 
 def _lines(side: Side) -> set[str]:
     return {line.strip() for line in side.text.splitlines() if line.strip() and not line.startswith(("#", "!"))}
-
-
-def _skipped(pair: Pair, before: Side, after: Side) -> Iterator[Signal]:
-    """Builds of Maven and Gradle that say not to test, or not to mind."""
-    if not _BUILDS.fullmatch(name_of(pair.path)):
-        return
-    was = len(_BUILD_SKIPS.findall(_BUILD_COMMENT.sub("", before.text)))
-    found = [one[0] for one in _BUILD_SKIPS.finditer(_BUILD_COMMENT.sub("", after.text))]
-    if len(found) > was:
-        at = max(after.text.find(found[-1]), 0)
-        line = after.text.count("\n", 0, at) + 1
-        yield Signal(strictness.COLLECTION, pair.path, line, " ".join(found[-1].split())[:80], now=found[-1])
 
 
 def _signal(

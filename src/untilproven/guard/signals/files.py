@@ -11,6 +11,7 @@ from untilproven.guard.comparison import Comparison, Pair
 from untilproven.guard.facts import Facts
 from untilproven.guard.finding import Signal
 from untilproven.guard.lines import lines_changed
+from untilproven.guard.signals import strictness
 from untilproven.guard.signals.taken_in import said_for_exit, said_for_new
 from untilproven.guard.signals.tightening import is_tightened, is_updated, typed_anew
 
@@ -21,6 +22,7 @@ _NAMES_A_RULE = re.compile(
     r"noqa:\s*\w|ignore\[\w|(?:disable|enable)[\w-]*[= ]+[@\w]|nolint:\s*\w|[Ss]uppress\w*\(|allow\(|report\w+"
 )
 _EVERY_RULE = re.compile(r"\b(?:all|warnings)\b")
+_OF_FILES = re.compile(r"@ts-nocheck|mypy:\s*ignore-errors")
 _MUCH = 3
 """So many functions that got types for one that is silenced."""
 _FAILS = re.compile(r"\(\s*-?[1-9]|(?:sys\.exit|SystemExit)\(\s*f?[\"'][^\"']")
@@ -41,6 +43,7 @@ def files(comparison: Comparison) -> Iterator[Signal]:
             continue
         was, now = pair.before.facts if pair.before else _NOTHING, pair.after.facts
         if now.suppressions:
+            yield from _unchecked(pair, was.suppressions, now.suppressions)
             for signal in _silenced(pair, was.suppressions, now.suppressions):
                 new = (Counter(now.suppressions) - Counter(was.suppressions)).elements()
                 explained = (*signal.explained, *_checked_more(signal, comparison, list(new)))
@@ -76,6 +79,13 @@ def _leaves_out_what_is_new(hook: str, comparison: Comparison) -> bool:
     tests = [pair for pair in comparison.pairs if pair.kind == "test"]
     fitting = ([pair for pair in tests if fnmatchcase(pair.path, f"*{name}")] for _, name in names)
     return bool(names) and all(found and all(pair.before is None for pair in found) for found in fitting)
+
+
+def _unchecked(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:
+    """A file that was there is left out by the type checker as a whole."""
+    for mark in now if pair.before and not pair.is_test else ():
+        if _OF_FILES.search(mark) and not any(map(_OF_FILES.search, was)):
+            yield Signal(strictness.TYPES, pair.path, _line(pair, mark), pair.path, was="checked", now=mark)
 
 
 def _silenced(pair: Pair, was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[Signal]:

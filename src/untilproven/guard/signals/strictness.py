@@ -61,6 +61,7 @@ LEVEL = {
     **dict.fromkeys(("error", "2", "deny", "strict", "true", "on"), 3),
     "forbid": 4,
 }
+RETRIES = re.compile(r"nextest\..*\.retries|playwright\.(?:.*\.)?retries|vitest\.retry|mocha\.retries")
 FOUND_BY_DEFAULT = {
     "pytest.python_files": ("test_a.py", "test_zip.py"),
     "pytest.python_classes": ("TestA", "TestZip"),

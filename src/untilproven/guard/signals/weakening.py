@@ -7,7 +7,7 @@ from untilproven.guard.signals.verifiers import Check, base
 
 _NOT_RUN = re.compile(
     r"--exit-zero|--collect-only|--co|--dry-run|--listTests|--list|-D(?:skipTests|maven\.test\.skip|skipITs)(?:=true)?"
-    r"|--no-run|--setup-plan|--setup-only|--noEmitOnError=false|--exit-code=?0|--issues-exit-code=?0"
+    r"|--no-run|--noCheck(?:=true)?|--setup-plan|--setup-only|--noEmitOnError=false|--exit-code=?0|--issues-exit-code=?0"
 )
 """With these nothing is verified at all."""
 _OF_TESTS_ONLY = frozenset({"--list", "-DskipTests", "-DskipTests=true", "-Dmaven.test.skip", "-Dmaven.test.skip=true"})
@@ -28,10 +28,16 @@ _WITH_VALUE: dict[str, frozenset[str]] = {
     "flake8": frozenset({"--exclude"}),
 }
 """Options that leave something out, by tool, each with a value."""
+_OF_CHANGES = frozenset({"-o", "--onlyChanged", "--changedSince", "--lastCommit", "--onlyFailures", "-f"})
 _LEAVES_OUT = {
     "go test": frozenset({"-short"}),
     "mocha": frozenset({"--invert", "-i"}),
     "mypy": frozenset({"--ignore-missing-imports"}),
+    "vitest": frozenset({"--changed", "related", "-u", "--update"}),
+    "jest": _OF_CHANGES | {"-u", "--updateSnapshot"},
+    "react-scripts test": _OF_CHANGES | {"-u", "--updateSnapshot"},
+    "playwright test": frozenset({"--only-changed", "--last-failed", "-u", "--update-snapshots"}),
+    "pytest": frozenset({"--lf", "--last-failed"}),
 }
 _NO_LOSS = re.compile(
     r"-run \^?\$|(?:ignore|exclude)\S* (?:\./)?(?:setup\.py|docs?\b|examples?\b|build\b|dist\b|node_modules|.*conf\.py)"
@@ -48,11 +54,20 @@ def verifies_nothing(check: Check) -> str | None:
             return word
         if _NOT_RUN.fullmatch(word) and not (word in _OF_TESTS_ONLY and check.purpose != "tests"):
             return word
+    if check.tool in {"pytest", "py.test"} and (without := _without_asserts(check)):
+        return without
     if check.tool == "go test" and "-c" in _behind_tool(check):
         return "-c"
     if check.tool.startswith("gradle") and (found := _GRADLE.search(check.command.text)):
         return found[0]
     return None
+
+
+def _without_asserts(check: Check) -> str | None:
+    """Python leaves out every `assert`."""
+    words = check.command.words
+    before = words[: len(words) - len(_behind_tool(check))]
+    return next((word for word in before if re.fullmatch(r"-[A-Za-z]*OO?|PYTHONOPTIMIZE=[1-9]\d*", word)), None)
 
 
 def narrowed(was: Check, now: Check) -> str | None:
@@ -78,7 +93,7 @@ def _left_out(check: Check) -> Iterator[str]:
     words = _behind_tool(check)
     for at, word in enumerate(words):
         option, equals, value = word.partition("=")
-        if _ALLOWS.fullmatch(word) or word in alone:
+        if _ALLOWS.fullmatch(word) or option in alone:
             yield word
         elif option in with_value and (equals or words[at + 1 : at + 2]):
             value = value if equals else words[at + 1]
