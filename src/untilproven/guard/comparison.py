@@ -14,6 +14,9 @@ from untilproven.guard.names import NAME
 from untilproven.guard.reading import read
 from untilproven.guard.written import Unreadable, as_text
 
+_TOLD = frozenset({"ci", "configuration", "script"})
+"""Tools go by these, whoever wrote them."""
+
 
 class Side:
     """A file as it was, or as it is."""
@@ -67,9 +70,10 @@ class Comparison:
     def _pair(self, change: Change) -> Pair:
         """A file that a person wrote does not become a tool's by saying so: it is read all the same."""
         kind = kind_of(change.path, is_new=change.before is None)
-        before = self._side(change.was_at, change.before)
+        is_told = kind in _TOLD
+        before = self._side(change.was_at, change.before, though_made=is_told)
         was_read = before is not None and before.text != ""
-        after = self._side(change.path, change.after, though_made=was_read)
+        after = self._side(change.path, change.after, though_made=is_told or was_read)
         if kind == "test" and is_called_test(change.path) and not any(one and one.has_tests for one in (before, after)):
             kind = "source"  # a module of the product, about tests
         return Pair(change.path, kind, before, after)

@@ -23,6 +23,7 @@ from untilproven.guard.signals.shortening import shortened
 from untilproven.guard.signals.tested import tested
 from untilproven.guard.signals.tests import tests as of_tests
 from untilproven.guard.signals.thresholds import thresholds
+from untilproven.guard.signals.unreadable import unreadable
 from untilproven.guard.signals.workflows import workflows
 
 _OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, builds, left_out, retries, host, data, dependencies)
@@ -39,3 +40,4 @@ def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> 
     unread(comparison)
     for signals in _OF_OTHER_FILES:
         yield from signals(comparison)
+    yield from unreadable(comparison)

@@ -35,7 +35,7 @@ def values_in(path: str, content: bytes) -> Value:
     name = name_of(path)
     suffix = PurePosixPath(name).suffix
     try:
-        text = as_text(content)
+        text = as_text(content, though_made=True)
         if suffix in _SCRIPTS:
             return of_script(text, _SCRIPTS[suffix])
         if suffix == ".toml" or name == "Pipfile":
@@ -70,13 +70,20 @@ def unread(comparison: Comparison) -> None:
         for side in (pair.before, pair.after):
             if side and PurePosixPath(side.path).suffix in _WRITTEN:
                 try:
-                    as_text(side.content) if name_of(side.path) in _LOCKS else values_in(side.path, side.content)
+                    as_text(side.content, though_made=True) if name_of(side.path) in _LOCKS else values_in(
+                        side.path, side.content
+                    )
                 except (NotUnderstood, Unreadable) as reason:
                     comparison.leave_out(side.path, str(reason))
 
 
 def name_of(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def is_lock(path: str) -> bool:
+    """Whether a tool wrote down there what is needed, and nobody looks for values."""
+    return name_of(path) in _LOCKS or path.endswith(".lock")
 
 
 def line_of(text: str, *needles: str) -> int:

@@ -10,6 +10,7 @@ from untilproven.guard.comparison import Side
 from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
+from untilproven.guard.signals.gates import filters_of, gates_of
 from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import verifies_nothing
@@ -22,6 +23,9 @@ _OPTIONAL = {
     "allow_failure": "true",
     "soft_fail": "true",
     "when": "manual",
+    "trigger": "manual",
+    "failure": "ignore",
+    "allow_failures": "true",
 }
 _NEVER = {"if": "false", "condition": "false", "when": "never", "enabled": "false", "skip": "true"}
 _FALSE = re.compile(r"(?:\$\{\{\s*)?(?:false|0|failure\(\) && false|1 == 0|''|never\(\))(?:\s*\}\})?")
@@ -43,6 +47,8 @@ class Run(msgspec.Struct, frozen=True):
     """Why nobody hears when it fails: `continue-on-error`, `|| true`; None if somebody does."""
     where: str = ""
     """In which directory, if not in the one at the top."""
+    gates: frozenset[str] = frozenset()
+    """Conditions that are hardly ever true for a change."""
 
     @property
     def identity(self) -> str:
@@ -64,15 +70,20 @@ class _Step(msgspec.Struct, frozen=True):
     action: Check | None = None
     uses: str = ""
     where: str = ""
+    gates: frozenset[str] = frozenset()
 
 
 def runs_in(side: Side) -> list[Run]:
     """Raises `NotUnderstood`."""
     return [
-        Run(check, side.path, step.job, step.unheard or (None if check.is_heard else "|| true"), step.where)
+        Run(check, side.path, step.job, step.unheard or _swallowed(check), step.where, step.gates)
         for step in _steps(side)
         for check in (*checks_in(step.commands), *([step.action] if step.action else []))
     ]
+
+
+def _swallowed(check: Check) -> str | None:
+    return None if check.is_heard else "|| true"
 
 
 def jobs_in(side: Side) -> frozenset[str]:
@@ -93,7 +104,7 @@ def _steps(side: Side) -> tuple[_Step, ...]:
 def _read(path: str, content: bytes) -> tuple[_Step, ...]:
     name = name_of(path)
     try:
-        text = as_text(content)
+        text = as_text(content, though_made=True)
     except Unreadable as reason:
         raise NotUnderstood(str(reason)) from reason
     if name.startswith("Jenkinsfile"):
@@ -101,28 +112,38 @@ def _read(path: str, content: bytes) -> tuple[_Step, ...]:
         return tuple(_Step("", commands_in(script, stops=True), None) for _, script in found)
     if name.endswith((".sh", ".bash")):
         return (_Step("", commands_in(text), None),)
-    return tuple(_walk(values_in(path, content), (), None, 0)) if name.endswith((".yml", ".yaml")) else ()
+    return tuple(_filtered(values_in(path, content))) if name.endswith((".yml", ".yaml")) else ()
 
 
-def _walk(value: Value, keys: tuple[str, ...], unheard: str | None, depth: int) -> Iterator[_Step]:
+def _filtered(pipeline: Value) -> Iterator[_Step]:
+    filters = filters_of(pipeline)
+    for step in _walk(pipeline, (), None, 0, frozenset()):
+        said = filters.get(step.job)
+        yield msgspec.structs.replace(step, gates=step.gates | {said}) if said else step
+
+
+def _walk(
+    value: Value, keys: tuple[str, ...], unheard: str | None, depth: int, gates: frozenset[str]
+) -> Iterator[_Step]:
     if depth > _DEEPEST:
         return
     if isinstance(value, list):
         for one in value:
-            yield from _walk(one, keys, unheard, depth + 1)
+            yield from _walk(one, keys, unheard, depth + 1, gates)
         return
     if not isinstance(value, dict):
         return
     unheard = unheard or _not_heard(value)
+    gates |= gates_of(value)
     for key, inside in value.items():
         if key in _RUN and (script := "\n".join(words(inside))):
             where = " ".join(words(value.get("working-directory")))
-            yield _Step(_job(keys), commands_in(script, stops=True), unheard, where=where)
+            yield _Step(_job(keys), commands_in(script, stops=True), unheard, where=where, gates=gates)
         elif key == "uses" and isinstance(inside, str):
             name = inside.partition("@")[0]
-            yield _Step(_job(keys), _given(name, value), unheard, _action(inside, value), name)
+            yield _Step(_job(keys), _given(name, value), unheard, _action(inside, value), name, gates=gates)
         elif isinstance(inside, dict | list) and key not in {"with", "env", "on", "variables"}:
-            yield from _walk(inside, (*keys, key), unheard, depth + 1)
+            yield from _walk(inside, (*keys, key), unheard, depth + 1, gates)
 
 
 def _given(action: str, step: dict[str, Value]) -> tuple[Command, ...]:
@@ -141,8 +162,8 @@ def _not_heard(value: dict[str, Value]) -> str | None:
     if any(not one for one in mapping(below(value, "strategy", "matrix")).values() if isinstance(one, list)):
         return "the matrix is empty"
     rules = value.get("rules")
-    if isinstance(rules, list) and rules and all(below(rule, "when") == "never" for rule in rules):
-        return "rules: never"
+    if isinstance(rules, list) and rules and all(below(rule, "when") in ("never", "manual") for rule in rules):
+        return "rules: never or by hand"
     for key, yes in _OPTIONAL.items():
         if value.get(key) == yes:
             return f"{key}: {yes}"

@@ -19,6 +19,15 @@ _MADE = re.compile(
     r"((?:(?:\t(?:\\\n|[^\n])*|[ \t]*)(?:\n|$))*)"
 )
 _JUST = re.compile(r"(?m)^@?([A-Za-z_][\w-]*)[^\n:=]*:(?!=)[^\n]*\n((?:(?:[ \t]+[^\n]*|[ \t]*)(?:\n|$))*)")
+_IDLE_VARIABLE = re.compile(
+    r"(?m)^(?:override |export )*([A-Za-z_]\w*)[ \t]*[:?]*=[ \t]*@?(true|:|echo)[ \t]*(?:#.*)?$"
+)
+_IGNORED = re.compile(r"(?m)^\.IGNORE[ \t]*:([^\n]*\S[^\n]*)$")
+_IGNORES_ALL = re.compile(
+    r"(?m)^\.IGNORE[ \t]*:[ \t]*$|^(?:export )?(?:MAKE|GNUMAKE|M)FLAGS[ \t]*[:?+]*=.*[ \t=]"
+    r"(?:-\w*[in]\w*|--ignore-errors|--dry-run|--just-print)(?:[ \t]|$)"
+    r"|^SHELL[ \t]*[:?]*=[ \t]*\S*\b(?:true|echo)[ \t]*$"
+)
 _TASKS = (("poe", "tasks"), ("pdm", "scripts"), ("taskipy", "tasks"), ("rye", "scripts"))
 _FACTORS = re.compile(r"(?m)^\s*\{?[\w.,!-]*\}?:\s+")
 """What a line of tox is only for."""
@@ -69,7 +78,7 @@ def _recipes(path: str, content: bytes) -> dict[str, Recipe]:
             return {}
         reader = _of_shell
     try:
-        return {recipe.name: recipe for recipe in reader(_File(path, content, as_text(content)))}
+        return {recipe.name: recipe for recipe in reader(_File(path, content, as_text(content, though_made=True)))}
     except (NotUnderstood, Unreadable):
         return {}
 
@@ -136,19 +145,40 @@ def _of_nox(file: _File) -> Iterator[Recipe]:
 
 
 def _of_makefile(file: _File) -> Iterator[Recipe]:
-    return _of_targets(file, _MADE)
+    text = _with_idle_programs(file.text)
+    ignored = _ignored_by_make(text)
+    for recipe in _of_targets(text, _MADE):
+        if ignored is None or recipe.name in ignored:
+            quiet = tuple(msgspec.structs.replace(one, is_swallowed=True) for one in recipe.commands)
+            yield msgspec.structs.replace(recipe, commands=quiet)
+        else:
+            yield recipe
+
+
+def _with_idle_programs(text: str) -> str:
+    """With the value of each variable that stands for a program which does nothing."""
+    for name, value in _IDLE_VARIABLE.findall(text):
+        text = re.sub(rf"\$[({{]{name}[)}}]", value, text)
+    return text
+
+
+def _ignored_by_make(text: str) -> frozenset[str] | None:
+    """Targets whose failure nobody hears; None for all of them."""
+    if _IGNORES_ALL.search(text):
+        return None
+    return frozenset(name for found in _IGNORED.findall(text) for name in found.split())
 
 
 def _of_justfile(file: _File) -> Iterator[Recipe]:
-    return _of_targets(file, _JUST)
+    return _of_targets(file.text, _JUST)
 
 
-def _of_targets(file: _File, pattern: re.Pattern[str]) -> Iterator[Recipe]:
+def _of_targets(text: str, pattern: re.Pattern[str]) -> Iterator[Recipe]:
     """Each line is a shell of its own."""
-    for found in pattern.finditer(file.text):
+    for found in pattern.finditer(text):
         body = re.sub(r"(?m)^[ \t]+", "", found[2]).replace("$$", "$")
         commands = tuple(map(_without_signs, commands_in(body, apart=True)))
-        line = file.text.count("\n", 0, found.start()) + 1
+        line = text.count("\n", 0, found.start()) + 1
         needs = tuple(found[0].partition("\n")[0].partition(":")[2].split())
         for name in found[1].split():
             if not name.startswith("."):

@@ -8,10 +8,11 @@ import msgspec
 
 from untilproven.guard.comparison import Comparison, Pair, Side
 from untilproven.guard.finding import Signal
-from untilproven.guard.signals.commands import is_idle
+from untilproven.guard.signals.commands import Command, is_idle
 from untilproven.guard.signals.documents import NotUnderstood
 from untilproven.guard.signals.pipelines import is_pipeline, runs_in
 from untilproven.guard.signals.recipes import Recipe, recipes_in
+from untilproven.guard.signals.tools import WHOLE_SUITES
 from untilproven.guard.signals.verifiers import Check, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
@@ -30,10 +31,11 @@ def scripts(comparison: Comparison) -> Iterator[Signal]:
     for pair in pairs:
         if pair.before is None or pair.kind in {"dependencies", "cache"}:
             continue
-        now = recipes_in(pair.after)
-        for was in recipes_in(pair.before).values():
+        before, now = recipes_in(pair.before), recipes_in(pair.after)
+        for was in before.values():
             if after := now.get(was.name):
-                for signal in _compared(pair, was, after, tools, come):
+                less = _needs_less(pair, was, after, before) if now.keys() >= set(was.needs) & before.keys() else ()
+                for signal in (*_compared(pair, was, after, tools, come), *less):
                     yield msgspec.structs.replace(signal, explained=(*signal.explained, *_others(pair, was, now)))
             elif pair.after and _heard(was) and purpose_of_name(was.name) and not (tools | in_ci) & _tools(was):
                 explained = (*_others(pair, was, now), *_lint_only(_heard(was)))
@@ -60,7 +62,7 @@ def _in_ci(side: Side | None) -> list[Check]:
 def _compared(pair: Pair, was: Recipe, after: Recipe, tools: set[str], come: frozenset[str]) -> Iterator[Signal]:
     """`tools` are all that verify now, here or elsewhere: what is left to another is not lost. What has `come` to CI is
     what it verifies by now, and may be the same."""
-    if not purpose_of_name(was.name) and all(check.purpose == "anything" for check in _heard(was)):
+    if not purpose_of_name(was.name) and not any(map(_is_known, _heard(was))):
         return
     if _is_idle(after) and not _is_idle(was) and not _is_left_to_others(was, after):
         yield _signal("command-neutralised", pair, after, was, after.text or "nothing")
@@ -96,6 +98,22 @@ def _checked_less(pair: Pair, was: Recipe, after: Recipe, tools: set[str], come:
             yield msgspec.structs.replace(signal, explained=(*_lint_only([check]), *dropped, *instead))
 
 
+def _needs_less(pair: Pair, was: Recipe, after: Recipe, before: dict[str, Recipe]) -> Iterator[Signal]:
+    """A target that verifies, and is run before another no longer, with nothing in its place."""
+    lost = [need for need in was.needs if need not in after.needs and purpose_of_name(need) == "tests"]
+    if not lost or not purpose_of_name(was.name) or set(after.needs) - set(was.needs) or _came(was, after):
+        return
+    for need in lost:
+        if need in before and _heard(before[need]) and not _starts(after, need):
+            signal = _signal("command-weakened", pair, after, _with_needs(was), f"no {need}")
+            yield msgspec.structs.replace(signal, explained=("others-left",))
+
+
+def _with_needs(recipe: Recipe) -> Recipe:
+    needs = (Command((need,), 0, is_swallowed=False) for need in recipe.needs)
+    return msgspec.structs.replace(recipe, commands=(*needs, *recipe.commands))
+
+
 def _is_lost(check: Check, tools: set[str]) -> bool:
     return check.tool not in tools and check.purpose != "anything"
 
@@ -125,6 +143,11 @@ def _tools(recipe: Recipe) -> set[str]:
 def _is_left_to_others(was: Recipe, after: Recipe) -> bool:
     """To targets that are run before it, new ones or all that there is of it now."""
     return bool(after.needs) and (not after.commands or not set(after.needs) <= set(was.needs))
+
+
+def _is_known(check: Check) -> bool:
+    """Whether it verifies for sure, and is not only run."""
+    return check.purpose != "anything" or check.tool.split()[0] in WHOLE_SUITES
 
 
 def _is_idle(recipe: Recipe) -> bool:

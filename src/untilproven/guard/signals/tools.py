@@ -36,6 +36,9 @@ TOOLS: dict[str, Purpose] = {
     **_all("tox tox4 nox hatch invoke doit act bazel bazelisk earthly dagger", "anything"),
 }
 
+WHOLE_SUITES = frozenset({"tox", "nox"})
+"""Of other programs that may run anything, it is not known that they verify."""
+
 _CARGO = {
     **_all("test t nextest llvm-cov tarpaulin miri", "tests"),
     **_all("clippy fmt deny", "lint"),

@@ -44,6 +44,8 @@ _NO_LOSS = re.compile(
 )
 """Go's way to run benchmarks alone; files that hold no tests."""
 _GRADLE = re.compile(r"(?:-x|--exclude-task)[ =]:?(?:\w+:)*(?:test|check|integrationTest)\b")
+_MAKE_IGNORES = re.compile(r"\s(?:-(?![CfIOW])[a-zA-Z]*[in][a-z]*|--(?:ignore-errors|just-print))(?=\s|$)")
+_MAVEN_IGNORES = re.compile(r"\s(?:-fn|--fail-never|-Dmaven\.test\.failure\.ignore(?:=true)?)(?=\s|$)")
 _FILE = re.compile(r".*\.(?:py|[cm]?[jt]sx?|go|rs|rb|java|kt)(?:::.*)?")
 
 
@@ -56,6 +58,10 @@ def verifies_nothing(check: Check) -> str | None:
             return word
     if check.tool in {"pytest", "py.test"} and (without := _without_asserts(check)):
         return without
+    if check.tool.startswith("make ") and (found := _MAKE_IGNORES.search(check.command.text)):
+        return found[0].strip()
+    if check.tool.startswith("mvn ") and (found := _MAVEN_IGNORES.search(check.command.text)):
+        return found[0].strip()
     if check.tool == "go test" and "-c" in _behind_tool(check):
         return "-c"
     if check.tool.startswith("gradle") and (found := _GRADLE.search(check.command.text)):

@@ -10,6 +10,7 @@ from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.documents import NotUnderstood, line_of
 from untilproven.guard.signals.pipelines import Other, Run, events_of, is_pipeline, jobs_in, others_in, runs_in
+from untilproven.guard.signals.tools import WHOLE_SUITES
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
 _CHANGES = frozenset({"push", "pull_request", "pull_request_target", "merge_group", "workflow_call", "workflow_run"})
@@ -26,8 +27,6 @@ _NUMBERED = re.compile(r"[A-Za-z]*\d[\w.]*")
 _NUMBER = re.compile(r"\d[\d.]*")
 _REPORTS = re.compile(r"\b(?:codecov|coveralls|codacy|codeclimate|cc-test-reporter|goveralls)\b")
 """They tell others what was found."""
-_WHOLE_SUITES = frozenset({"tox", "nox"})
-"""Of other programs that may run anything, it is not known that they verified."""
 
 
 def workflows(comparison: Comparison) -> Iterator[Signal]:
@@ -35,6 +34,7 @@ def workflows(comparison: Comparison) -> Iterator[Signal]:
     fewer = list(_fewer(was, now, _words_gone(comparison)))
     yield from fewer
     yield from _unknown_but_optional(was, now, {signal.path for signal in fewer})
+    yield from _on_condition(was, now)
     yield from _not_started(was, now)
 
 
@@ -113,7 +113,7 @@ def _fewer(was: _Pipelines, now: _Pipelines, words_gone: frozenset[str]) -> Iter
 
 def _is_missed(run: Run, come: list[Run], now: _Pipelines) -> bool:
     """It verified something, and nothing came that may verify the same."""
-    if run.check.purpose == "anything" and run.check.tool.split()[0] not in _WHOLE_SUITES:
+    if run.check.purpose == "anything" and run.check.tool.split()[0] not in WHOLE_SUITES:
         return False
     if any(new.check.purpose == "anything" and _may_stand_for(new, run, now) for new in come):
         return False
@@ -186,6 +186,21 @@ def _unknown_but_optional(was: _Pipelines, now: _Pipelines, told: set[str]) -> I
             subject = f"{one.job}: {one.text}" if one.job else one.text
             said = ("unknown", "reports") if _REPORTS.search(one.text) else ("unknown",)
             yield Signal("ci-optional", one.path, line, subject, was=one.text, now=one.unheard, explained=said)
+
+
+def _on_condition(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
+    """What is run as before, but hardly ever, and nowhere else."""
+    told = set[tuple[str, str, str]]()
+    heard = now.heard
+    for run in (one for one in heard if one.gates):
+        before = [one for one in was.heard if (one.path, one.job, one.identity) == (run.path, run.job, run.identity)]
+        known = frozenset[str]().union(*(one.gates for one in before))
+        new = ", ".join(sorted(run.gates - known))
+        always = any(one.identity == run.identity and one.gates <= known for one in heard)
+        if before and new and not always and (run.path, run.job, new) not in told:
+            told.add((run.path, run.job, new))
+            signal = _signal("ci-optional", run, now, was=run.check.command.text, now=new)
+            yield msgspec.structs.replace(signal, explained=("on-condition",))
 
 
 def _taken_by_program(run: Run, beside: list[Run], quiet_before: list[Run]) -> Run | None:
