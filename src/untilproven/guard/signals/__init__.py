@@ -12,6 +12,7 @@ from untilproven.guard.signals.configuration import configuration
 from untilproven.guard.signals.data import data
 from untilproven.guard.signals.dependencies import dependencies
 from untilproven.guard.signals.documents import unread
+from untilproven.guard.signals.environment import environment
 from untilproven.guard.signals.files import files
 from untilproven.guard.signals.functions import functions
 from untilproven.guard.signals.helpers import helpers
@@ -26,7 +27,19 @@ from untilproven.guard.signals.thresholds import thresholds
 from untilproven.guard.signals.unreadable import unreadable
 from untilproven.guard.signals.workflows import workflows
 
-_OF_OTHER_FILES = (thresholds, workflows, scripts, configuration, builds, left_out, retries, host, data, dependencies)
+_OF_OTHER_FILES = (
+    thresholds,
+    workflows,
+    scripts,
+    configuration,
+    environment,
+    builds,
+    left_out,
+    retries,
+    host,
+    data,
+    dependencies,
+)
 
 
 def all_of(comparison: Comparison, tests: Tests, explanations: Explanations) -> Iterator[Signal]:

@@ -7,6 +7,8 @@ from itertools import takewhile
 
 import msgspec
 
+from untilproven.guard.signals.hushing import is_trapped, stubs_in, without_idle_answers
+
 _TOKEN = re.compile(
     r"""(?P<gap>[ \t\r]+|\\\r?\n|(?<![^\s;&|()])\#[^\n]*)
       | (?P<op>&&|\|\||;;|\|&|[;|&\n()])
@@ -56,6 +58,8 @@ def commands_in(script: str, *, stops: bool = False, apart: bool = False) -> tup
             for at, line in _whole_lines(script)
             for one in commands_in(line, stops=stops)
         )
+    script = without_idle_answers(script)
+    stubs, trapped = stubs_in(script), is_trapped(script)
     chains = [chain for chain in _chains(script[:_LONGEST]) if any(step.words for step in chain)]
     asked_later = _ASKS_LATER.search(script) is not None
     ends_well = _ends_well(chains)
@@ -64,11 +68,12 @@ def commands_in(script: str, *, stops: bool = False, apart: bool = False) -> tup
     for chain in chains:
         stopping = _stops_from_here(chain[0].words, stopping)
         ever_stopped = ever_stopped or stopping
-        lost = not stopping and not asked_later and (ends_well or ever_stopped)
+        lost = trapped or (not stopping and not asked_later and (ends_well or ever_stopped))
         swallowed = set() if asked_later and chain[-1].op == "&" else _swallowed(chain)
         for at, step in enumerate(chain):
             if step.words:
-                found.append(Command(tuple(step.words), step.line, at in swallowed or lost))
+                unheard = at in swallowed or lost or step.words[0] in stubs
+                found.append(Command(tuple(step.words), step.line, unheard))
     return tuple(found)
 
 
@@ -140,7 +145,7 @@ def _hushes(chain: list[_Step], at: int) -> bool:
     """Whether it goes on as if all were well, up to the end of the brackets that it stands in."""
     step = chain[at]
     tail = list(takewhile(lambda one: one.outside >= step.outside, chain[at:]))
-    if not all(is_idle(tuple(one.words)) or (one.op == "|" and one.words == ["cat"]) for one in tail):
+    if not all(is_idle(tuple(one.words)) or (one.op == "|" and _only_shows(one, step.op)) for one in tail):
         return False
     match step.op:
         case "||":
@@ -150,6 +155,10 @@ def _hushes(chain: list[_Step], at: int) -> bool:
         case ";" | "\n":
             return step.words[:1] in (["true"], ["exit"], [":"])
     return False
+
+
+def _only_shows(step: _Step, behind: str) -> bool:
+    return step.words == ["cat"] or (behind == "||" and step.words[:1] == ["tee"])
 
 
 def _before(chain: list[_Step], at: int) -> Iterator[int]:

@@ -12,7 +12,9 @@ _HARDLY_EVER = re.compile(
 )
 _OFTEN = re.compile(r"head\.repo|\|\||draft|Agent\.OS|CIRRUS_PR|!=\s*'schedule'")
 _MAY_FAIL = re.compile(r"\$\{\{.*==.*\}\}", re.DOTALL)
-_NEWEST = re.compile(r"(?i)nightly|\bdev\b|-dev|alpha|beta|\brc|head|experimental|optional|pypy|canary|edge|next|\btip\b|master|latest")
+_NEWEST = re.compile(
+    r"(?i)nightly|\bdev\b|-dev|alpha|beta|\brc|head|experimental|optional|pypy|canary|edge|next|\btip\b|master|latest"
+)
 """What is not out yet may fail."""
 _RARE = frozenset({"schedules", "tags", "web", "triggers", "api", "pipelines", "external", "chat", "tag", "cron"})
 _RARE |= {"promote", "rollback", "custom", "manual", "deployment", "release"}

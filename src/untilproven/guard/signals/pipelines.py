@@ -11,6 +11,7 @@ from untilproven.guard.kinds import kind_of
 from untilproven.guard.signals.commands import Command, commands_in
 from untilproven.guard.signals.documents import NotUnderstood, below, mapping, name_of, values_in, words
 from untilproven.guard.signals.gates import filters_of, gates_of
+from untilproven.guard.signals.jenkins import steps_in
 from untilproven.guard.signals.trees import Value
 from untilproven.guard.signals.verifiers import Check, checks_in, is_harmless, purpose_of_name
 from untilproven.guard.signals.weakening import verifies_nothing
@@ -108,8 +109,9 @@ def _read(path: str, content: bytes) -> tuple[_Step, ...]:
     except Unreadable as reason:
         raise NotUnderstood(str(reason)) from reason
     if name.startswith("Jenkinsfile"):
-        found = re.findall(r"""\b(?:sh|bat)\s*\(?\s*(?:script:\s*)?('''|\"\"\"|'|")(.*?)\1""", text, re.DOTALL)
-        return tuple(_Step("", commands_in(script, stops=True), None) for _, script in found)
+        return tuple(
+            _Step("", commands_in(one.script, stops=True), one.unheard, gates=one.gates) for one in steps_in(text)
+        )
     if name.endswith((".sh", ".bash")):
         return (_Step("", commands_in(text), None),)
     return tuple(_filtered(values_in(path, content))) if name.endswith((".yml", ".yaml")) else ()
