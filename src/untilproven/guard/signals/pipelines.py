@@ -215,14 +215,3 @@ def others_in(side: Side) -> list[Other]:
                 unheard = step.unheard or ("|| true" if one.is_swallowed else None)
                 found.append(Other(one.text, side.path, step.job, unheard, only_prepares=bool(checks)))
     return found
-
-
-def events_of(side: Side) -> frozenset[str] | None:
-    """What starts a workflow of GitHub; None if it is none, or says nothing."""
-    if not side.path.startswith(".github/workflows/"):
-        return None
-    try:
-        on = below(values_in(side.path, side.content), "on")
-    except NotUnderstood:
-        return None
-    return frozenset(mapping(on) or words(on)) or None

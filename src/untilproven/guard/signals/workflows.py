@@ -9,7 +9,8 @@ import msgspec
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.finding import Signal
 from untilproven.guard.signals.documents import NotUnderstood, line_of
-from untilproven.guard.signals.pipelines import Other, Run, events_of, is_pipeline, jobs_in, others_in, runs_in
+from untilproven.guard.signals.pipelines import Other, Run, is_pipeline, jobs_in, others_in, runs_in
+from untilproven.guard.signals.starting import code_left_out, events_of, gates_in
 from untilproven.guard.signals.tools import WHOLE_SUITES
 from untilproven.guard.signals.weakening import narrowed, verifies_nothing
 
@@ -35,7 +36,9 @@ def workflows(comparison: Comparison) -> Iterator[Signal]:
     yield from fewer
     yield from _unknown_but_optional(was, now, {signal.path for signal in fewer})
     yield from _on_condition(was, now)
+    yield from _not_waited_for(was, now)
     yield from _not_started(was, now)
+    yield from _not_started_by_code(was, now)
 
 
 class _Pipelines:
@@ -227,7 +230,7 @@ def _optional(run: Run, quiet: Run, was: _Pipelines, now: _Pipelines) -> Signal:
 def _comes_with_changes(side: Side | None) -> bool:
     """Or nothing is said of when it is started, or it was not there."""
     events = events_of(side) if side else None
-    return not events or bool(events & _CHANGES)
+    return events is None or bool(events & _CHANGES)
 
 
 def _without(runs: list[Run], others: list[Run]) -> list[Run]:
@@ -263,8 +266,8 @@ def _taken(run: Run, others: list[Run]) -> Run | None:
 def _not_started(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
     for path, side in was.sides.items():
         after = now.sides.get(path)
-        before_events, after_events = events_of(side), after and events_of(after)
-        if after is None or not before_events or not after_events or not _verifies(path, was):
+        before_events, after_events = events_of(side), events_of(after) if after else None
+        if after is None or not before_events or after_events is None or not _verifies(path, was):
             continue
         lost = (before_events - after_events) & _CHANGES
         if lost and not after_events & _CHANGES:
@@ -274,8 +277,34 @@ def _not_started(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
                 line_of(after.text, "\non:", '"on":', "'on':"),
                 subject=", ".join(sorted(lost)),
                 was=", ".join(sorted(before_events)),
-                now=", ".join(sorted(after_events)),
+                now=", ".join(sorted(after_events)) or "what is hardly ever done",
             )
+
+
+def _not_started_by_code(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
+    for path, side in was.sides.items():
+        after = now.sides.get(path)
+        new = code_left_out(after) - code_left_out(side) if after else frozenset[str]()
+        if after and new and _verifies(path, was):
+            line, places = line_of(after.text, "paths-ignore"), ", ".join(sorted(new))
+            yield Signal(
+                "ci-trigger-removed", path, line, places, now="what else is changed", explained=("on-condition",)
+            )
+
+
+def _not_waited_for(was: _Pipelines, now: _Pipelines) -> Iterator[Signal]:
+    """A job that tells whether all went well tells it, whatever became of one that it waited for."""
+    for path, side in was.sides.items():
+        after = now.sides.get(path)
+        before, jobs = gates_in(side), gates_in(after) if after else {}
+        for name in before.keys() & jobs.keys() if after else ():
+            lost = [need for need in before[name].needs - jobs[name].needs if (path, need) in now.jobs]
+            always = jobs[name].is_always_run and not before[name].is_always_run and before[name].needs
+            if after and (lost or always):
+                said = f"no {', '.join(sorted(lost))}" if lost else "always()"
+                yield Signal(
+                    "ci-optional", path, line_of(after.text, f"{name}:"), name, now=said, explained=("on-condition",)
+                )
 
 
 def _verifies(path: str, pipelines: _Pipelines) -> bool:
