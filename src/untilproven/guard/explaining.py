@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from untilproven.guard.adapting import Adapted
 from untilproven.guard.besides import besides_assertions
 from untilproven.guard.comparison import Comparison, Side
 from untilproven.guard.facts import Assertion, Strength
-from untilproven.guard.handing_on import is_asked_behind, is_asked_by_new, is_generalized
+from untilproven.guard.handing_on import is_asked_behind, is_asked_by_new, is_generalized, of_any_values
 from untilproven.guard.lines import tokens_changed
 from untilproven.guard.moving import Elsewhere, are_written_out, gives_otherwise
 from untilproven.guard.names import EVERYWHERE, NAME, WORD, names_in, parts_of
@@ -42,6 +42,10 @@ class Explanations:
         self._comparison, self._tests = comparison, tests
         self._source, self._successors = Source(comparison), Successors(tests)
         self.elsewhere, self._adapted = Elsewhere(tests), Adapted(tests)
+
+    @cached_property
+    def _of_any_values(self) -> list[Placed]:
+        return of_any_values(self._tests.added)
 
     @property
     def source_differs(self) -> bool:
@@ -104,7 +108,7 @@ class Explanations:
             return ["ported"]
         if frozenset(map(str.lower, NAME.findall(test.path))) & self._source.required:
             return ["required-otherwise"]
-        if is_generalized(test, self._tests.added):
+        if is_generalized(test, self._of_any_values):
             return ["generalized"]
         if self._adapted.is_adapted(test, self._source.parts_touched):
             return ["adapted"]

@@ -44,14 +44,18 @@ def _asked_after_each(text: str) -> int:
     return sum(bool(_ASKS.search(text[found.end() : found.end() + _NEAR])) for found in _AFTER_EACH.finditer(text))
 
 
-def is_generalized(test: Placed, added: Iterable[Placed]) -> bool:
-    """A new test beside it compares what the same calls give, for values that a library makes up."""
-    called = _calls(strong(test.test.assertions))
-    for one in added:
-        if one.path != test.path or not _OF_ANY_VALUES.search(one.text):
-            continue
+def of_any_values(added: Iterable[Placed]) -> list[Placed]:
+    """Those of the new tests that are run with values that a library makes up."""
+    return [one for one in added if _OF_ANY_VALUES.search(one.text)]
+
+
+def is_generalized(test: Placed, of_any: Iterable[Placed]) -> bool:
+    """One of these beside it compares what the same calls give."""
+    beside = [one for one in of_any if one.path == test.path]
+    called = _calls(strong(test.test.assertions)) if beside else set[str]()
+    for one in beside:
         exact = [each for each in one.test.assertions if each.strength is Strength.EXACTLY]
-        if called and called & _calls(exact):
+        if called & _calls(exact):
             return True
     return False
 
